@@ -5,7 +5,9 @@
 
 #include "host/load.h"
 
-/* Both copy elements in the schedule's order, line by line or index by index; `to` has been zeroed. */
+/* copy_lines copies lines that are contiguous along K, in the schedule's order of k. copy_indices copies other lines:
+   those elements of all lines that have the same k are contiguous. `to` contains zeros, which stay where the schedule
+   has no product. */
 static void copy_lines(const smma_schedule *s, const smma_view *x, size_t bytes, unsigned char *to) {
   const size_t count = s->steps * s->k_per_step;
   for (size_t line = 0; line < x->lines; line++)

@@ -1,18 +1,23 @@
-/* The core as a kernel: the reference, which also computes results that a fast kernel does not. */
+/* The core as a kernel: it computes products for which there is no family, and single results that a family cannot
+   compute. */
 #include "gemm/element.h"
 #include "gemm/kernel.h"
 #include "host/count.h"
 #include "host/load.h"
 
-/* The most rows and columns, and the most elements of K, that are decoded at a time. */
-enum { TILE = 32, DEPTH = 512 };
+enum {
+  TILE = 32,  /* the most rows, and the most columns, that are decoded at a time */
+  DEPTH = 512 /* the most elements of a row or column that are decoded at a time */
+};
 
-/* Decoded rows and columns. Arrays hold the elements and the scale factors; all of one row or column are contiguous. */
+/* Decoded rows and columns. In each array all numbers of one row or column are contiguous. */
 typedef struct {
-  size_t steps, depth, scales; /* steps decoded at a time; their elements; their scale factors */
-  smma_number *a, *b, *scale_a, *scale_b;
+  size_t steps;                           /* steps decoded at a time */
+  size_t depth, scales;                   /* elements, and scale factors, of a row or column in these steps */
+  smma_number *a, *b, *scale_a, *scale_b; /* elements, and scale factors, of the rows of A and the columns of B */
 } decoded;
 
+/* Returns the sizes, without arrays. */
 static decoded sizes_of(const smma_multiplier *p) {
   const size_t k = (size_t)p->operation.k, steps = smma_least(DEPTH / k, p->steps);
   return (decoded){.steps = steps,
@@ -20,6 +25,7 @@ static decoded sizes_of(const smma_multiplier *p) {
                    .scales = steps * (size_t)smma_scale_count(p->operation.k, p->operation.scale_block)};
 }
 
+/* Returns the sizes, with arrays in `space`. */
 static decoded decoded_in(const smma_multiplier *p, smma_number *space) {
   decoded s = sizes_of(p);
   s.a = space, s.b = s.a + smma_least(p->with.m, TILE) * s.depth;
@@ -33,7 +39,7 @@ size_t smma_core_space(const smma_multiplier *p) {
   return (smma_least(p->with.m, TILE) + smma_least(p->with.n, TILE)) * (s.depth + s.scales);
 }
 
-/* Decodes rows of A (columns of B) first..first + count - 1 of the run. */
+/* Decodes the run's rows of A (or columns of B) first..first + count - 1, for `steps` steps from `step` on. */
 static void decode(const smma_core_run *r, bool of_a, size_t first, size_t count, size_t step, size_t steps,
                    const decoded *s) {
   smma_number *out = of_a ? s->a : s->b, *scales = of_a ? s->scale_a : s->scale_b;
@@ -51,7 +57,7 @@ static void count_blocks(const smma_multiplier *p, size_t blocks) {
   *p->core_blocks += blocks;
 }
 
-/* Computes `steps` steps of element (i, j). Its operands are decoded row x and decoded column y. */
+/* Computes `steps` steps of the run's element (i, j), from row x and column y of the decoded ones. */
 static void run_element(const smma_core_run *r, const decoded *s, size_t i, size_t j, size_t x, size_t y,
                         size_t steps) {
   const smma_operation *o = &r->multiplier->operation;
@@ -68,7 +74,7 @@ static void run_element(const smma_core_run *r, const decoded *s, size_t i, size
   count_blocks(r->multiplier, steps * (size_t)smma_blocks_per_step(o));
 }
 
-/* Computes a section of at most TILE x TILE elements. */
+/* Computes the run's steps for at most TILE x TILE elements, from (row, column) of the run on. */
 static void run_part(const smma_core_run *r, const decoded *s, size_t row, size_t column) {
   size_t rows = smma_least(r->rows - row, TILE), columns = smma_least(r->columns - column, TILE);
   for (size_t done = 0; done < r->steps; done += s->steps) {
@@ -86,14 +92,15 @@ void smma_run_core(const smma_core_run *r, smma_number *space) {
     for (size_t column = 0; column < r->columns; column += TILE) run_part(r, &s, row, column);
 }
 
-/* Computes one fused block of `o`, or a whole step if the rule has no blocks. */
+/* Returns the accumulator, which was d, after one fused block of `o`, or after a step if the rule has no blocks. */
 static uint64_t compute_block(const smma_operation *o, smma_operands x, size_t block, uint64_t d) {
   smma_number term[SMMA_MAXIMUM_K + 1];
   if (!smma_is_fused(o)) return smma_dot_add(o, x, d);
   return smma_fused_sum(&o->rule, term, smma_fused_terms(o, x, (int)block, d, term));
 }
 
-/* Computes block `block` of the step that begins at `at`. */
+/* Returns the accumulator of element (row, column) of D after block `block` of the step whose first index k is `at`. It
+   was `start` before; both are in the outer format. */
 static uint64_t compute_lane(const smma_multiplier *p, size_t row, size_t column, size_t at, size_t block,
                              uint64_t start) {
   const smma_operation *o = &p->operation;
@@ -109,20 +116,21 @@ static uint64_t compute_lane(const smma_multiplier *p, size_t row, size_t column
   return smma_widen(p, compute_block(o, smma_operands_of(&x), block, d));
 }
 
-/* A request to smma_compute_lanes: elements (row, column[i]) for `lanes` lanes, in the step that begins at k. */
+/* A request to smma_compute_lanes: lane i computes element (row, column[i]) in the step whose first index is k. */
 typedef struct {
   const smma_multiplier *multiplier;
-  size_t row, column[SMMA_LANES], lanes;
+  size_t row, column[SMMA_LANES], lanes; /* lanes: number of lanes */
   size_t k;
 } lane_request;
 
-/* Returns the encoding of an element; 0 for NaN and infinities that special.h adds. */
+/* Returns the encoding of an element. If special.c adds the effect of infinities and NaN, they count as +0 here. */
 static uint32_t code_of(const smma_multiplier *p, bool of_a, size_t line, size_t k) {
   const smma_encoding f = smma_encoding_of(of_a ? p->operation.a : p->operation.b);
   const uint64_t code = smma_code_at(p, of_a, line, k);
   return p->classes && smma_decode(f, code).kind > SMMA_FINITE ? 0 : (uint32_t)code;
 }
 
+/* Loads the factors of the step's product `at` in all lanes. */
 static void gather(const lane_request *q, size_t at, smma_lanes *x) {
   const uint32_t a = code_of(q->multiplier, true, q->row, q->k + at);
   for (size_t i = 0; i < q->lanes; i++) {
@@ -131,6 +139,7 @@ static void gather(const lane_request *q, size_t at, smma_lanes *x) {
   }
 }
 
+/* Loads the step's pair of scale factors number `at` in all lanes. */
 static void gather_scales(const lane_request *q, size_t at, smma_lanes *x) {
   const size_t first = q->k / (size_t)q->multiplier->operation.scale_block;
   const uint32_t a = (uint32_t)smma_scale_code_at(q->multiplier, true, q->row, first + at);
@@ -140,7 +149,8 @@ static void gather_scales(const lane_request *q, size_t at, smma_lanes *x) {
   }
 }
 
-/* Computes one block of up to SMMA_LANES elements; x->c and x->d are accumulators in the outer format. */
+/* Computes one block for all lanes, with accumulators x->c before and x->d after it in the outer format. The core
+   computes the lanes that the lane function leaves to it. */
 static void run_lanes(const lane_request *q, size_t block, smma_lanes *x) {
   const smma_operation *o = &q->multiplier->operation;
   const smma_lane_task task = {o, smma_is_fused(o) ? (int)block : SMMA_ALL_BLOCKS, q->multiplier->outer,

@@ -18,41 +18,49 @@
 
 #define COUNT(x) (sizeof(x) / sizeof *(x))
 
-/* Work items compute whole groups of GRAIN lines. Up to DEPTH indices k are uploaded at a time, to a CPU device
-   CACHED_DEPTH because they must fit its caches. */
-enum { GRAIN = 64, DEPTH = 1024, CACHED_DEPTH = 128 };
+enum {
+  GRAIN = 64,        /* rows and columns of buffers are padded to multiples of this number */
+  DEPTH = 1024,      /* the most indices k that are uploaded at a time to a GPU */
+  CACHED_DEPTH = 128 /* the same for a CPU device, in whose caches they must fit */
+};
 
-/* Most rows of a section of D: CUDA grids have at most 65535 blocks along the second axis. */
+/* The most rows of a section of D, a multiple of GRAIN: CUDA grids have at most 65535 blocks along the second axis. */
 enum { MOST_ROWS = 65472 };
 
-/* A device's buffers for a tile: accumulators and registers, the step at which each element stopped, and operands as
-   codes and factors. */
 enum { OF_A, OF_B, OPERANDS };
+
+/* A device's buffers for a section of D. */
 typedef struct {
-  void **sums, *from;
-  void *codes[OPERANDS], *values[OPERANDS], *exponents[OPERANDS], *scales[OPERANDS], *factors[OPERANDS];
+  void **sums;                                  /* the accumulators, then the registers of the schedule */
+  void *from;                                   /* for each element the step from which the core's kernel continues */
+  void *codes[OPERANDS];                        /* encodings of the operands */
+  void *values[OPERANDS], *exponents[OPERANDS]; /* operands as the fast kernel reads them */
+  void *scales[OPERANDS];                       /* scale factors of the instruction's blocks */
+  void *factors[OPERANDS];                      /* scale factors of one of a plan's blocks of K */
 } buffers;
 
 /* A section of D and the memory that holds its sums. */
 typedef struct {
-  size_t row, column, rows, columns, rows_apart, columns_apart;
-  unsigned char *sums; /* sums on the host; NULL if the device computes D from the sums directly */
+  size_t row, column, rows, columns; /* position and size in D */
+  size_t rows_apart, columns_apart;  /* padded size: see smma_extent */
+  unsigned char *sums;               /* sums on the host; NULL if the device computes D from the sums directly */
 } part;
 
+/* A product on a device. */
 typedef struct {
   const smma_multiplier *multiplier;
   const smma_device *device;
-  smma_device_choice fast; /* reads panels from `values` and flags from `exponents` */
-  void *program;
-  size_t rows, columns, steps; /* rows and columns of the largest section; steps uploaded at a time */
-  size_t sum_bytes, code_bytes[OPERANDS], scale_bytes;
-  unsigned char *space; /* memory on the host for the codes of an operand */
-  bool resident;        /* the matrices are in the device's memory */
-  smma_resident matrices;
+  smma_device_choice fast;                             /* the fast kernel, if there is one */
+  void *program;                                       /* the operation's kernels */
+  size_t rows, columns;                                /* size of the largest section */
+  size_t steps;                                        /* steps uploaded at a time */
+  size_t sum_bytes, code_bytes[OPERANDS], scale_bytes; /* bytes of an accumulator, an encoding, a scale factor */
+  unsigned char *space;                                /* memory on the host for the codes of an operand */
+  bool resident;                                       /* the matrices are in the device's memory */
+  smma_resident matrices;                              /* used if `resident` */
   part *parts;
-  size_t count;
-  int threads; /* number of threads of the host; 1 if the device is this CPU, because waiting threads would slow it down
-                */
+  size_t count; /* number of parts */
+  int threads;  /* number of threads of the host; 1 if the device is this CPU, which waiting threads would slow down */
   char message[SMMA_DEVICE_MESSAGE];
   buffers b;
 } job;
@@ -65,6 +73,7 @@ static size_t apart_of(size_t lines) { return padded(lines) / GRAIN % 2 ? padded
 
 /* ---- Sizes ---- */
 
+/* Returns how many sums each element of D has: its accumulator and its registers. */
 static size_t places(const job *j) { return 1 + j->multiplier->schedule.registers; }
 
 static size_t scales_at_once(const job *j) {
@@ -72,19 +81,20 @@ static size_t scales_at_once(const job *j) {
   return j->steps * (size_t)smma_scale_count(o->k, o->scale_block);
 }
 
-/* Returns the number of panels of `depth` products for each line. */
+/* Returns the number of panels along K that hold `depth` products of a line. */
 static int panels_of(const job *j, int depth) {
   const int stage = j->fast.panels.stage;
   return (depth + stage - 1) / stage * stage / j->fast.panels.depth;
 }
 
-/* Returns the number of panels that hold `lines` lines. */
+/* Returns the number of panels side by side that hold `lines` lines. */
 static size_t blocks_of(const job *j, size_t lines) {
   const size_t of_panel = (size_t)j->fast.panels.lines;
   return (lines + of_panel - 1) / of_panel;
 }
 
-/* Return the bytes of an operand of `lines` lines that the fast kernel reads from `values`, and from `exponents`. */
+/* value_bytes and exponent_bytes return the sizes of the buffers `values` and `exponents` for `lines` lines of an
+   operand. They hold panels and flags of lines if the fast kernel reads panels, otherwise decoded numbers. */
 static size_t value_bytes(const job *j, size_t lines) {
   const size_t depth = j->steps * (size_t)j->multiplier->operation.k;
   if (j->fast.in_panels) return blocks_of(j, lines) * (size_t)panels_of(j, (int)depth) * (size_t)j->fast.panels.bytes;
@@ -110,8 +120,8 @@ static double part_bytes(const job *j, size_t rows, size_t columns, double *larg
          lines * ((double)scales_at_once(j) + 4);
 }
 
-/* Halves the longer side of a section, then the number of steps uploaded at a time, until the buffers fit in `memory`
-   bytes. */
+/* Chooses the size of sections and the number of steps uploaded at a time: halves the longer side, then the number of
+   steps, until the buffers fit in `memory` bytes. Returns false with a message if even the least sizes do not fit. */
 static bool choose_sizes(job *j, double memory) {
   const smma_multiplier *p = j->multiplier;
   const smma_device_description *is = &j->device->is;
@@ -134,7 +144,7 @@ static bool choose_sizes(job *j, double memory) {
   return true;
 }
 
-/* Divides D into sections. */
+/* Divides D into sections and allocates their sums on the host. Returns false if there is no memory. */
 static bool make_parts(job *j) {
   const smma_multiplier *p = j->multiplier;
   const size_t down = (p->with.m + j->rows - 1) / j->rows, across = (p->with.n + j->columns - 1) / j->columns;
@@ -189,7 +199,8 @@ static void release_all(job *j) {
   }
 }
 
-/* Allocates buffers for the largest sections that fit: other processes use the device's memory, too. */
+/* Allocates buffers for sections as large as possible. If an allocation fails, tries half the memory, because other
+   processes use the device's memory, too. */
 static bool claim_memory(job *j) {
   double memory = 0.9 * (double)j->device->is.memory, largest;
   if (!choose_sizes(j, memory)) return false;
@@ -220,7 +231,7 @@ static smma_extent extent_of(const part *t, size_t steps) {
   return (smma_extent){(int)t->rows, (int)t->columns, (int)t->rows_apart, (int)t->columns_apart, (int)steps};
 }
 
-/* Runs a plan's task on buffers of accumulators, or on buffers of the steps at which elements stopped. */
+/* Runs the kernel of a plan's tasks on two buffers with one number for each element of the section. */
 static bool fold(job *j, const part *t, smma_fold_task f, void *to, void *from) {
   const smma_extent e = extent_of(t, 0);
   const smma_kernel_argument arguments[] = {
@@ -229,13 +240,15 @@ static bool fold(job *j, const part *t, smma_fold_task f, void *to, void *from) 
   return launch(j, "smma_kernel_fold", t->columns_apart, t->rows, GRAIN, arguments, COUNT(arguments));
 }
 
+/* Sets all numbers of a section's buffer to 0. */
 static bool clear(job *j, const part *t, smma_format format, void *buffer) {
   return fold(j, t, (smma_fold_task){.outer = (int)format, .clears = 1}, buffer, buffer);
 }
 
 /* ---- Operands ---- */
 
-/* Gathers codes of `lines` lines from `line` on, `count` indices from k on, interleaved; absent elements are +0. */
+/* Copies encodings of `lines` lines, `count` indices from k on, to j->space as the device reads them: those with the
+   same k are contiguous, and those with the next k begin `apart` encodings later. Absent elements are +0. */
 static void gather_codes(const job *j, bool of_a, size_t line, size_t lines, size_t apart, size_t k, size_t count) {
   const smma_multiplier *p = j->multiplier;
   const smma_view *view = smma_view_of(p, of_a);
@@ -254,6 +267,7 @@ static void gather_codes(const job *j, bool of_a, size_t line, size_t lines, siz
   }
 }
 
+/* Copies `count` scale factors of each line, from factor `first` on, to j->space in the same order. */
 static void gather_scales(const job *j, bool of_a, size_t line, size_t lines, size_t apart, size_t first,
                           size_t count) {
   for (size_t i = 0; i < count; i++)
@@ -261,7 +275,7 @@ static void gather_scales(const job *j, bool of_a, size_t line, size_t lines, si
       smma_store(j->scale_bytes, j->space, i * apart + x, smma_scale_code_at(j->multiplier, of_a, line + x, first + i));
 }
 
-/* Packs codes into panels as the kernel reads them. */
+/* Packs an operand's codes on the device into panels, as the fast kernel reads them. */
 static bool pack_panels(job *j, bool of_a, int lines, int depth) {
   const int which = of_a ? OF_A : OF_B, of = of_a;
   const size_t flags = exponent_bytes(j, (size_t)lines), of_panel = (size_t)j->fast.panels.lines;
@@ -298,7 +312,8 @@ static bool fetch_codes(job *j, bool of_a, size_t line, size_t lines, size_t apa
   return j->device->driver->write(j->device->state, to, j->space, apart * count * j->code_bytes[which], j->message);
 }
 
-/* Uploads an operand for some steps, as codes and as factors. */
+/* Uploads an operand's codes and scale factors for `steps` steps. On the device, converts them to what the fast kernel
+   reads. */
 static bool upload(job *j, const part *t, bool of_a, size_t step, size_t steps) {
   const smma_operation *o = &j->multiplier->operation;
   const int which = of_a ? OF_A : OF_B, lines_apart = (int)(of_a ? t->rows_apart : t->columns_apart), of = of_a;
@@ -319,6 +334,7 @@ static bool upload(job *j, const part *t, bool of_a, size_t step, size_t steps) 
 
 /* ---- Steps ---- */
 
+/* Runs a fast kernel that does not read panels. */
 static bool run_fast(job *j, const part *t, smma_extent e) {
   const smma_kernel_argument arguments[] = {VALUE(j->multiplier->operation),
                                             VALUE(e),
@@ -335,7 +351,8 @@ static bool run_fast(job *j, const part *t, smma_extent e) {
   const size_t width = (size_t)j->device->is.width;
   const size_t across = padded(t->columns) / width, down = padded(t->rows) / SMMA_ITEM_ROWS;
   if (width == 1) return launch(j, j->fast.kernel, across, down, GRAIN, arguments, COUNT(arguments));
-  return launch(j, j->fast.kernel, down, across, 1, arguments, COUNT(arguments)); /* see SMMA_ROW_AXIS */
+  /* On a CPU, rows are along the first axis: see SMMA_ROW_AXIS. */
+  return launch(j, j->fast.kernel, down, across, 1, arguments, COUNT(arguments));
 }
 
 static bool run_panels(job *j, const part *t, smma_extent e) {
@@ -368,6 +385,8 @@ static bool run_core(job *j, const part *t, smma_extent e) {
   return launch(j, "smma_kernel_core", t->columns_apart, t->rows, GRAIN, arguments, COUNT(arguments));
 }
 
+/* Computes steps: first by the fast kernel, which stops at steps that it cannot compute, then from there by the core's
+   kernel. Without a fast kernel, the core's kernel computes all steps. */
 static bool run_steps(job *j, const part *t, size_t step, size_t steps) {
   const smma_extent e = extent_of(t, steps);
   if (!upload(j, t, true, step, steps) || !upload(j, t, false, step, steps)) return false;
@@ -418,9 +437,9 @@ static bool do_task(job *j, const part *t, const smma_task *task) {
   return clear(j, t, j->multiplier->outer, place_of(j, SMMA_IN_ACCUMULATOR));
 }
 
-/* ---- Parts ---- */
+/* ---- Sections of D ---- */
 
-/* Applies a function to every row of a section on the host. */
+/* Applies a function of row.h to every row of a section's sums on the host. */
 static void for_rows(const job *j, const part *t,
                      void (*act)(const smma_multiplier *, size_t, size_t, size_t, void *)) {
 #pragma omp parallel for num_threads(j->threads) schedule(static) if (j->threads > 1)
@@ -435,6 +454,7 @@ static smma_resident_part resident_part(const part *t) {
   return (smma_resident_part){t->row, t->column, extent_of(t, 0)};
 }
 
+/* Sets the accumulators and registers on the device to 0, and the sums that start from C to C. */
 static bool begin(job *j, const part *t) {
   const smma_multiplier *p = j->multiplier;
   const smma_resident_part place = resident_part(t);
@@ -454,6 +474,7 @@ static bool tell(const job *j, size_t part_number, size_t step) {
   return !g->progress || g->progress((size_t)(done * (double)g->m), g->m, g->progress_context) == 0;
 }
 
+/* Computes the sums of a section. They stay on the device if D has only one section and the matrices are there, too. */
 static smma_status run_part(job *j, size_t number) {
   const smma_multiplier *p = j->multiplier;
   const smma_schedule *s = &p->schedule;
@@ -477,7 +498,7 @@ static smma_status run_part(job *j, size_t number) {
              : SMMA_DEVICE_FAILED;
 }
 
-/* Computes a section of D from its sums. */
+/* Computes a section of D from its sums and stores it. */
 static bool finish(job *j, const part *t) {
   const smma_driver *driver = j->device->driver;
   const smma_resident_part place = resident_part(t);

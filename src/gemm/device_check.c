@@ -8,14 +8,18 @@
 #include "gemm/device.h"
 #include "host/load.h"
 
-/* Rows and columns of D, slightly more than a section's; instruction steps. */
-enum { LINES_OF_A = 40, LINES_OF_B = 72, STEPS = 3 };
+enum {
+  LINES_OF_A = 40, /* rows of D */
+  LINES_OF_B = 72, /* columns of D: more than one group of 64, the second of which is incomplete */
+  STEPS = 3        /* instruction steps */
+};
 
-/* Operands and both results, in one allocation. */
+/* Operands, the core's result (`expected`) and the device's (`got`), in one allocation. */
 typedef struct {
   unsigned char *a, *b, *c, *scale_a, *scale_b, *expected, *got;
 } matrices;
 
+/* Returns the bytes that all matrices take. If `memory` is not NULL, sets their addresses in it. */
 static size_t lay_out(const smma_operation *o, unsigned char *memory, matrices *x) {
   const size_t depth = STEPS * (size_t)o->k, scales = STEPS * (size_t)smma_scale_count(o->k, o->scale_block);
   const size_t sizes[] = {LINES_OF_A * depth * smma_bytes_of(o->a),      LINES_OF_B * depth * smma_bytes_of(o->b),
@@ -31,12 +35,13 @@ static size_t lay_out(const smma_operation *o, unsigned char *memory, matrices *
   return all;
 }
 
+/* Stores `count` encodings as entry `at` of an array whose entries have `count` encodings. */
 static void store(smma_format format, unsigned char *array, size_t at, size_t count, const uint64_t *codes) {
   for (size_t i = 0; i < count; i++) smma_store(smma_bytes_of(format), array, at * count + i, codes[i]);
 }
 
-/* Fills every other line with normal numbers and the rest with each kind in turn, to cover elements that fast
-   kernels compute and elements that they leave to the core. */
+/* Generates the operands: every other line has normal numbers, which fast kernels compute; the remaining lines have the
+   kinds of smma_row_kind in turn, many of which fast kernels leave to the core. */
 static void fill(const smma_operation *o, const matrices *x) {
   const smma_row_recipe recipe = smma_row_recipe_of(o);
   for (size_t line = 0; line < LINES_OF_A + LINES_OF_B; line++)
@@ -53,8 +58,8 @@ static void fill(const smma_operation *o, const matrices *x) {
     }
 }
 
-/* Computes the product on a device, or with the core if `device` is NULL. `there`: the matrices are in the device's
-   memory. */
+/* Computes the product of x's operands into d: on a device, or with the core if `device` is NULL. If `there`, the
+   matrices are in the device's memory. */
 static smma_status multiply(const smma_operation *o, const matrices *x, const smma_device *device, bool there, void *d,
                             char *message) {
   smma_gemm_arguments g = {.size = sizeof g, .alpha = 1, .beta = 1, .threads = 1, .kernel = "core"};
@@ -74,8 +79,8 @@ static smma_status multiply(const smma_operation *o, const matrices *x, const sm
   return status;
 }
 
-/* Computes the product on the device, with matrices in its own memory if host code can address it: this checks more
-   of its kernels. */
+/* Computes the product on the device into x->got. If other code can address the device's memory, the matrices are
+   copied there first, because this checks more of the device's kernels. */
 static smma_status multiply_there(const smma_operation *o, const matrices *x, unsigned char *memory, size_t bytes,
                                   const smma_device *device, char *message) {
   const smma_driver *driver = device->driver;

@@ -2,12 +2,13 @@
 
 #define COUNT(x) (sizeof(x) / sizeof *(x))
 
+/* Reports whether a format's significands are so short that binary32 holds products of two of them. */
 static bool is_factor(smma_format format) {
   return !smma_is_integer(format) && smma_encoding_of(format).fraction_bits <= 10;
 }
 
-/* Reports whether the exponents of both factors are narrow, or those of both are wide (see
-   smma_has_narrow_exponents). */
+/* Reports whether fast kernels can multiply the formats of a and b: significands must be short, and both formats must
+   have narrow exponents or both wide ones (see smma_has_narrow_exponents). */
 static bool are_factors_alike(const smma_operation *o) {
   const bool narrow[] = {smma_encoding_of(o->a).exponent_bits <= 5, smma_encoding_of(o->b).exponent_bits <= 5};
   return is_factor(o->a) && is_factor(o->b) && narrow[0] == narrow[1];
@@ -32,14 +33,14 @@ static bool takes_t_fdpa(const smma_operation *o) {
   return plain && are_factors_alike(o) && is_short_sum(o->d) && is_known_sum(&o->rule.with.t_fdpa);
 }
 
-/* Requires that each block has one pair of scale factors, which are powers of two. */
+/* The fast kernel requires that each block has one pair of scale factors, and that these are powers of two. */
 static bool takes_st_fdpa(const smma_operation *o) {
   const bool scaled = o->rule.algorithm == SMMA_ST_FDPA && o->scale == SMMA_UE8M0;
   return scaled && o->scale_block % smma_block_of(o) == 0 && smma_encoding_of(o->a).exponent_bits <= 5 &&
          smma_encoding_of(o->b).exponent_bits <= 5 && is_short_sum(o->d) && is_known_sum(&o->rule.with.t_fdpa);
 }
 
-/* 16 truncated products fit in 31 bits; their sum with c fits in binary64. */
+/* The sum of 16 truncated products must fit in 31 bits, so that its sum with c fits in binary64. */
 static bool takes_tr_fdpa(const smma_operation *o) {
   const smma_tr_fdpa *p = &o->rule.with.tr_fdpa;
   const bool truncates = o->rule.algorithm == SMMA_TR_FDPA || o->rule.algorithm == SMMA_GTR_FDPA;

@@ -6,9 +6,9 @@
 #include "device/driver.h"
 
 typedef struct {
-  const char *kernel; /* name of its function; NULL: only the core's kernel computes */
-  bool in_panels;     /* it reads operands in panels */
-  smma_panels panels;
+  const char *kernel; /* name of the fast kernel's function; NULL: only the core's kernel computes */
+  bool in_panels;     /* the fast kernel reads operands in panels */
+  smma_panels panels; /* layout of the panels, if there are any */
 } smma_device_choice;
 
 smma_device_choice smma_device_choose(const smma_device_description *device, const smma_operation *operation);

@@ -25,7 +25,7 @@ uint64_t smma_scaled(smma_format format, uint64_t encoding, double factor) {
   return smma_encode_product(f, smma_decode(f, encoding), number_of(factor));
 }
 
-/* Rounds to nearest even, then applies the overflow; the remainder modulo 2^32 is exact. */
+/* If integers wrap, x is reduced modulo 2^32 first, because it may not fit in an int64_t. The reduction is exact. */
 uint64_t smma_integer_of(const smma_integer *integer, double x) {
   if (integer->overflow == SMMA_INTEGER_WRAPS && isfinite(x))
     return smma_integer_encode(integer, (int64_t)fmod(rint(x), 0x1p32));

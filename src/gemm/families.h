@@ -1,5 +1,6 @@
-/* Families and lanes of one instruction set. Each file family/NAME.c and lanes/NAME.c is compiled once per
-   instruction set, with the vector operations of SMMA_WORDS; kernel_NAME.c assembles them into smma_kernel_NAME. */
+/* Families and lane functions of one instruction set. The files in family/ and lanes/ are compiled once for each
+   instruction set, with the vector operations of SMMA_WORDS. For each set there is a file kernel_SET.c, which defines
+   smma_kernel_SET from them. */
 #ifndef SMMA_GEMM_FAMILIES_H
 #define SMMA_GEMM_FAMILIES_H
 
@@ -16,7 +17,7 @@ extern const smma_kernel_family SMMA_OF_KERNEL(bulk), SMMA_OF_KERNEL(c_fdpa), SM
 smma_lane_function SMMA_OF_KERNEL(lanes);
 smma_row_function SMMA_OF_KERNEL(row);
 
-/* The first family that accepts an operation computes it. */
+/* All families for products of any size. The first one that accepts an operation computes it. */
 static const smma_kernel_family *const families[] = {
     &SMMA_OF_KERNEL(t_fdpa),       &SMMA_OF_KERNEL(t_fdpa_narrow), &SMMA_OF_KERNEL(fp8_by_f16),
     &SMMA_OF_KERNEL(tr_fdpa),      &SMMA_OF_KERNEL(fma_f32),       &SMMA_OF_KERNEL(fma_f64),
@@ -28,7 +29,8 @@ static const smma_kernel_family *const families[] = {
     &SMMA_OF_KERNEL(bulk),         &SMMA_OF_KERNEL(fma_f16),       &SMMA_OF_KERNEL(fma_bf16),
     &SMMA_OF_KERNEL(fours),        &SMMA_OF_KERNEL(slices),        NULL};
 
-/* Families for at most SMMA_FEW_ROWS rows, and for products so small that packing would dominate. */
+/* Families for at most SMMA_FEW_ROWS rows (few_families), and for products so small that packing would dominate
+   (small_families). */
 static const smma_kernel_family *const few_families[] = {&SMMA_OF_KERNEL(t_fdpa_few), NULL};
 static const smma_kernel_family *const small_families[] = {&SMMA_OF_KERNEL(small_t), &SMMA_OF_KERNEL(small_tr), NULL};
 

@@ -7,11 +7,12 @@
 #include "gemm/row.h"
 #include "host/load.h"
 
+/* Rounds sums to a format of a task, unless that is SMMA_STORED_AS_IS. */
 static void round_to(const smma_multiplier *p, int format, void *sums, size_t count) {
   if (format != SMMA_STORED_AS_IS) smma_round_sums(p, (smma_format)format, sums, count);
 }
 
-/* Adds sums to totals with the scale factors of the block of K that contains task->k. */
+/* Adds the sums t->from to t->to, with the scale factors of the block of K that contains task->k. */
 static void fold_scaled(const smma_multiplier *p, const smma_task *task, const smma_fold_tile *t) {
   const size_t part = task->k / p->part_k, parts = (p->with.k + p->part_k - 1) / p->part_k;
   const float *scale_a = p->with.scale_a, *scale_b = p->with.scale_b;
@@ -42,7 +43,7 @@ void smma_fold_sums(const smma_multiplier *p, const smma_task *task, const smma_
   } else if (t->to != t->from) {
     memcpy(t->to, t->from, bytes);
   }
-  /* NaN made by the CPU's additions become the rule's NaN; sums that are only moved retain theirs. */
+  /* NaN that the CPU's additions return become the rule's NaN. NaN that are only moved keep their bits. */
   if (task->kind == SMMA_TASK_FOLD) smma_unify_nan(p, t->to, count);
   round_to(p, task->total, t->to, count);
 }

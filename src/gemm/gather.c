@@ -5,17 +5,19 @@
 
 #include "host/load.h"
 
-/* Unrolls a short loop over words that are in registers. */
+/* Unrolls a short loop over an array of vectors, so that it is held in registers. */
 #define UNROLL _Pragma("GCC unroll 16")
 #define ALWAYS __attribute__((always_inline))
 #define SHUFFLE __builtin_shufflevector
 
-/* AHEAD is the prefetch distance, in lines or in elements along K. In memory, the lines or elements are so far apart
-   that the CPU does not prefetch them by itself. */
-enum { AHEAD = 16, CACHE_LINE = 64 };
+enum {
+  AHEAD = 16,     /* prefetch distance in lines; these are so far apart that the CPU does not prefetch them by itself */
+  CACHE_LINE = 64 /* bytes */
+};
 
-/* The section of K from `k` on, and its destination: element i of the v-th line becomes out[(v / panel * depth + i)
- * panel + v % panel]. */
+/* A request: the lines from `line` on, their elements from index k on, and the panels to which these are copied.
+   Element i of the v-th line becomes out[(v / panel * depth + i) * panel + v % panel]; `bytes` is the size of an
+   encoding. */
 typedef struct {
   const smma_view *x;
   size_t bytes, line, k, depth, panel;
@@ -26,11 +28,11 @@ static const unsigned char *source(const target *t, size_t v, size_t i) {
   return (const unsigned char *)t->x->data + smma_element(t->x, t->line + v, t->k + i) * t->bytes;
 }
 
-static unsigned char *place(const target *t, size_t v, size_t i) {
+static unsigned char *destination(const target *t, size_t v, size_t i) {
   return t->out + ((v / t->panel * t->depth + i) * t->panel + v % t->panel) * t->bytes;
 }
 
-static void ask_for(const unsigned char *from, size_t apart, size_t bytes) {
+static void prefetch(const unsigned char *from, size_t apart, size_t bytes) {
   for (size_t i = 0; i < bytes; i += CACHE_LINE) __builtin_prefetch((const void *)((uintptr_t)from + apart + i));
 }
 
@@ -39,7 +41,8 @@ typedef uint16_t halves __attribute__((vector_size(16)));
 typedef uint32_t words __attribute__((vector_size(16)));
 typedef uint64_t longs __attribute__((vector_size(16)));
 
-/* Interleave the elements of `size` bytes of the lower (upper) halves of x and y. */
+/* Returns the elements in the lower halves of x and y, interleaved. Elements have `size` bytes. `upper` does the same
+   for the upper halves. */
 static inline ALWAYS bytes lower(size_t size, bytes x, bytes y) {
   switch (size) {
     case 1: return SHUFFLE(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
@@ -72,15 +75,15 @@ static inline ALWAYS void transpose(size_t size, bytes *x) {
   }
 }
 
-/* Copies and transposes a block of `16 / size` lines, starting at line `v`. `count` (elements per line) is a multiple
-   of `16 / size`; `size` equals `t->bytes`. */
+/* Copies `16 / size` lines, from line v on, in square blocks that it transposes. `count`, the number of elements of a
+   line, is a multiple of `16 / size`. `size` is t->bytes, as a constant. */
 static inline ALWAYS void gather_square(const target *t, size_t size, size_t v, size_t count) {
   const size_t square = sizeof(bytes) / size, apart = t->panel * size;
   const unsigned char *from[sizeof(bytes)];
-  unsigned char *out = place(t, v, 0);
+  unsigned char *out = destination(t, v, 0);
   for (size_t x = 0; x < square; x++) {
     from[x] = source(t, v + x, 0);
-    ask_for(from[x], AHEAD * t->x->line_step * size, count * size);
+    prefetch(from[x], AHEAD * t->x->line_step * size, count * size);
   }
   for (size_t i = 0; i < count * size; i += sizeof(bytes), out += square * apart) {
     bytes line[sizeof(bytes)];
@@ -99,9 +102,10 @@ static void gather_squares(const target *t, size_t v, size_t count) {
   }
 }
 
+/* Copies elements first..count - 1 of line v, one by one. */
 static void gather_line(const target *t, size_t v, size_t first, size_t count) {
   const unsigned char *from = source(t, v, 0);
-  unsigned char *out = place(t, v, 0);
+  unsigned char *out = destination(t, v, 0);
   for (size_t i = first; i < count; i++) smma_store(t->bytes, out, i * t->panel, smma_load(t->bytes, from, i));
 }
 
@@ -118,7 +122,7 @@ static void gather_across(const target *t, size_t lines, size_t count) {
   const size_t width = t->panel * t->bytes;
   for (size_t i = 0; i < count; i++) {
     const unsigned char *from = source(t, 0, i);
-    unsigned char *out = place(t, 0, i);
+    unsigned char *out = destination(t, 0, i);
     for (size_t left = lines * t->bytes, part; left > 0; left -= part, from += part, out += t->depth * width) {
       part = left < width ? left : width;
       for (size_t done = 0; done < part; done += CACHE_LINE)

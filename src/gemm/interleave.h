@@ -1,5 +1,6 @@
-/* Packs for kernels that read elements along K without conversion: interleaves the elements of several rows of A, or of
-   several columns of B. The kernels include this file, so that each instruction set has its own compiled copy. */
+/* Packing for families that need no exponents or flags: interleaves the elements of several rows of A, or of several
+   columns of B, and converts each to binary32 if the family wants that. The families include this file, so that each
+   instruction set has its own compiled copy. */
 #ifndef SMMA_GEMM_INTERLEAVE_H
 #define SMMA_GEMM_INTERLEAVE_H
 
@@ -7,28 +8,33 @@
 #include "gemm/kernel.h"
 #include "host/load.h"
 
-/* Number of encodings that are moved at a time, and of vectors at a time if vectors lie along K. The latter is the
-   number of ways of a cache, because vectors compete for the same cache lines if the leading dimension is a power of
-   two. */
-enum { SMMA_STRIP = 2048, SMMA_STRIP_VECTORS = 8 };
+enum {
+  SMMA_STRIP = 2048, /* encodings that are copied at a time */
+  /* Vectors that are copied at a time if each is contiguous along K. This is the usual number of ways of a cache: if
+     the leading dimension is a power of two, all vectors compete for the same cache lines. */
+  SMMA_STRIP_VECTORS = 8
+};
 
 /* Converts an encoding, widened to 32 bits, to binary32. */
 typedef uint32_t smma_to_f32(uint32_t code);
 
-/* A matrix of encodings, `bytes` each: element i of vector v is number i * step + v * stride. */
+/* A matrix of encodings of `bytes` bytes. Element i of vector v (a row of A or a column of B) has the index
+   i * step + v * stride. */
 typedef struct {
   const void *at;
   size_t bytes, step, stride;
 } smma_source;
 
-/* The destination: element i of vector v becomes out[(i ^ swap) * stride + v]. */
+/* The array to which encodings of `bytes` bytes are copied. Element i of vector v gets the index
+   (i ^ swap) * stride + v. */
 typedef struct {
   void *at;
   size_t bytes, stride, swap;
 } smma_target;
 
-/* Moves `count` elements of `vectors` vectors; absent elements stay +0. `to_f32` (for targets of 4 bytes) and many
-   members are constants in the inlined copies. Prefetches interleaved vectors for later calls. */
+/* Copies `count` elements of each of `vectors` vectors. Each is converted by `to_f32` (then out.bytes is 4) unless that
+   is NULL. `to_f32` and many members are constants in the inlined copies. If vectors are interleaved (in.stride is 1),
+   the vectors of later calls are prefetched. */
 static inline __attribute__((always_inline)) void smma_move(smma_source in, smma_target out, size_t count,
                                                             size_t vectors, smma_to_f32 *to_f32) {
   enum { LINE = 64, AHEAD = 4 };
@@ -44,13 +50,13 @@ static inline __attribute__((always_inline)) void smma_move(smma_source in, smma
   }
 }
 
-/* A strip of the view: its lines from `first` on, with `count` elements along K each, starting at k. */
+/* A strip of a view: lines from `first` on, with `count` elements along K each, starting at index k. */
 typedef struct {
   const smma_view *view;
   size_t first, k, count;
 } smma_strip;
 
-/* Moves the strip's vectors from the caller's matrix; elements outside it are +0. */
+/* Copies `vectors` lines of the strip from the matrix, as smma_move does. Elements outside the matrix become +0. */
 static inline __attribute__((always_inline)) void smma_fetch_strip(const smma_strip *s, size_t bytes, bool along_k,
                                                                    size_t vectors, smma_to_f32 *to_f32,
                                                                    smma_target out) {
@@ -68,8 +74,8 @@ static inline __attribute__((always_inline)) void smma_fetch_strip(const smma_st
   smma_move(in, out, count < s->count ? count : s->count, width, to_f32);
 }
 
-/* Like smma_fetch_strip in two passes: fetches encodings, applies the factor, then converts, so that the conversion
-   is vectorised. */
+/* Does the same as smma_fetch_strip in two passes, and applies the view's factor: first fetches the encodings and
+   scales them, then converts them, so that compilers vectorise the conversion. */
 static inline __attribute__((always_inline)) void smma_fetch_in_two(const smma_strip *s, size_t bytes, bool along_k,
                                                                     size_t vectors, smma_to_f32 *to_f32,
                                                                     smma_target out) {
@@ -88,9 +94,10 @@ static inline __attribute__((always_inline)) void smma_fetch_in_two(const smma_s
   smma_move(in, out, s->count, vectors, to_f32);
 }
 
-/* Packs groups of `width` vectors, 4 or a multiple of 8: element i of vector group * width + v becomes out[(group *
-   elements + (i ^ swap)) * width + v], converted by `to_f32`, or unchanged if that is NULL. `width`, the `bytes` of
-   an encoding, `packed_bytes`, `to_f32` and `swap` are constants in the inlined copies. */
+/* Packs groups of `width` vectors (4 or a multiple of 8). With `elements` elements in each vector, element i of vector
+   group * width + v becomes out[(group * elements + (i ^ swap)) * width + v]. Encodings of `bytes` bytes are converted
+   by `to_f32`, or copied if that is NULL, and then have `packed_bytes` bytes. All arguments but `pack` are constants in
+   nearly all inlined copies. */
 static inline __attribute__((always_inline)) void smma_interleave(const smma_pack *pack, size_t width, size_t bytes,
                                                                   size_t packed_bytes, smma_to_f32 *to_f32,
                                                                   size_t swap) {

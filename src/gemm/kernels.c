@@ -20,13 +20,16 @@ const char *smma_kernel_name(size_t index) {
   return index == 0 ? "core" : NULL;
 }
 
-/* Returns the usable kernel of this name (NULL: the fastest usable kernel), or NULL. */
+/* Returns the kernel of this name, or the fastest one if `name` is NULL, among those that this CPU can run. Returns
+   NULL if there is none. */
 static const smma_kernel *kernel_of(const char *name) {
   const smma_kernel *const *k = smma_kernels;
   while (*k && !((*k)->usable() && (!name || strcmp(name, (*k)->name) == 0))) k++;
   return *k;
 }
 
+/* Returns the first family of a NULL-terminated list that accepts the operation, or NULL. No family accepts formats of
+   custom units that are not usual. */
 static const smma_kernel_family *first_that_takes(const smma_operation *operation, const smma_kernel_family *const *f) {
   if (!smma_has_usual_formats(operation)) return NULL;
   while (*f && !(*f)->takes(operation)) f++;

@@ -43,7 +43,7 @@ static bool takes_formats(const smma_operation *o) {
   return false;
 }
 
-/* Results must be in an IEEE format or integers. */
+/* Lanes compute results in IEEE formats or 32-bit integers. */
 bool smma_lanes_take(const smma_operation *o) {
   const bool encodes = o->d == SMMA_S32 || o->d == SMMA_F64 || (is_ieee(o->c) && is_ieee(o->d) && o->c != SMMA_F64);
   return encodes && smma_has_usual_formats(o) && takes_formats(o);

@@ -1,5 +1,4 @@
-/* Makes a multiplier, which holds all that a product of matrices needs. Checks the arguments, derives the schedule of
-   sums, and chooses the kernel. */
+/* Makes multipliers: checks the arguments of a product, derives the schedule of its sums, and chooses the kernel. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +10,8 @@
 #include "host/error.h"
 #include "plan/element.h"
 
-/* Fills in a dense leading dimension and checks that the last element's index fits. */
+/* Fills in the leading dimension if it is 0 (dense). Checks the order, that the leading dimension is large enough, and
+   that size_t holds every offset at 8 bytes per element. */
 static smma_status check_layout(size_t rows, size_t columns, smma_order order, size_t *leading) {
   size_t inner = order == SMMA_ROW_MAJOR ? columns : rows, outer = order == SMMA_ROW_MAJOR ? rows : columns;
   if (order != SMMA_ROW_MAJOR && order != SMMA_COLUMN_MAJOR) return SMMA_INVALID_ARGUMENT;
@@ -21,7 +21,8 @@ static smma_status check_layout(size_t rows, size_t columns, smma_order order, s
   return SMMA_OK;
 }
 
-/* Returns where alpha and beta apply; kernels need an explicit value. */
+/* Returns where alpha and beta apply. By default that is to the operands if neither factor changes a value (beta = 0
+   leaves C out), and otherwise in the epilogue. */
 static smma_scaling scaling_of(const smma_gemm_arguments *g) {
   const bool plain = g->alpha == 1 && (g->beta == 1 || g->beta == 0);
   if (g->scaling != SMMA_SCALING_DEFAULT) return g->scaling;
@@ -33,8 +34,8 @@ static bool missing_pointer(const smma_gemm_arguments *g) {
   return (has_products && (!g->a || !g->b)) || (g->m && g->n && !g->d);
 }
 
-/* Reports whether scale factors, of the instruction's blocks or of a plan's blocks of K, are missing or superfluous. */
-static bool lacks_scales(const smma_multiplier *multiplier) {
+/* Reports whether scale factors are missing, or are given although neither the instruction nor the plan has any. */
+static bool has_wrong_scales(const smma_multiplier *multiplier) {
   const smma_gemm_arguments *g = &multiplier->with;
   const bool scaled = multiplier->operation.scale_block || multiplier->part_k;
   return scaled ? g->m && g->n && g->k && (!g->scale_a || !g->scale_b) : g->scale_a || g->scale_b;
@@ -49,9 +50,9 @@ smma_status smma_check_matrices(smma_gemm_arguments *g) {
   return status;
 }
 
-/* Sets members one at a time: building and copying a struct would stall small products. */
-static void look_at(smma_view *x, const void *data, smma_format format, size_t lines, size_t count, bool along_k,
-                    size_t leading, const void *scale) {
+/* Fills a view. Sets members one at a time, because building and copying a struct would stall small products. */
+static void set_view(smma_view *x, const void *data, smma_format format, size_t lines, size_t count, bool along_k,
+                     size_t leading, const void *scale) {
   x->data = data, x->format = format;
   x->lines = lines, x->count = count;
   x->line_step = along_k ? leading : 1, x->k_step = along_k ? 1 : leading;
@@ -61,17 +62,18 @@ static void look_at(smma_view *x, const void *data, smma_format format, size_t l
   x->scale = scale;
 }
 
-void smma_multiplier_look(smma_multiplier *multiplier) {
+void smma_multiplier_set_views(smma_multiplier *multiplier) {
   const smma_gemm_arguments *g = &multiplier->with;
   const smma_operation *o = &multiplier->operation;
-  look_at(&multiplier->a, g->a, o->a, g->m, g->k, g->order_a == SMMA_ROW_MAJOR, g->lda, g->scale_a);
+  set_view(&multiplier->a, g->a, o->a, g->m, g->k, g->order_a == SMMA_ROW_MAJOR, g->lda, g->scale_a);
   if (g->scaling == SMMA_SCALING_OPERANDS && !g->plan) multiplier->a.factor = g->alpha;
   if (!multiplier->kept)
-    look_at(&multiplier->b, g->b, o->b, g->n, g->k, g->order_b == SMMA_COLUMN_MAJOR, g->ldb, g->scale_b);
+    set_view(&multiplier->b, g->b, o->b, g->n, g->k, g->order_b == SMMA_COLUMN_MAJOR, g->ldb, g->scale_b);
 }
 
-/* Checks that the caller's plan uses the arguments given, and that no argument is missing for it. */
-static smma_status check_recipe(const smma_gemm_arguments *g) {
+/* Checks the arguments that go with the caller's plan: what the plan itself decides must not be given, alpha, beta and
+   C only if the plan uses them, and the bias must be there if the plan adds one. */
+static smma_status check_plan(const smma_gemm_arguments *g) {
   const bool takes_alpha = smma_plan_has(g->plan, SMMA_EPILOGUE_LINEAR) || smma_plan_has(g->plan, SMMA_EPILOGUE_ALPHA);
   const bool takes_c = smma_plan_adds_c(g->plan) || g->plan->starts_from_c;
   if (g->split_k > 1 || g->promote_every || g->scaling != SMMA_SCALING_DEFAULT) return SMMA_INVALID_ARGUMENT;
@@ -80,19 +82,20 @@ static smma_status check_recipe(const smma_gemm_arguments *g) {
   return SMMA_OK;
 }
 
-/* Copies to the multiplier what the caller's plan decides: the blocks with scale factors, D's format, whether sums
-   start from C, and the epilogue. */
-static void follow(smma_multiplier *multiplier) {
-  const smma_plan *recipe = multiplier->with.plan;
-  const smma_plan_level *scaled = smma_plan_scaled_level(recipe);
+/* Copies to the multiplier what the caller's plan decides: the blocks of K that have scale factors, D's format, whether
+   accumulators start from C, and the epilogue. */
+static void take_plan(smma_multiplier *multiplier) {
+  const smma_plan *plan = multiplier->with.plan;
+  const smma_plan_level *scaled = smma_plan_scaled_level(plan);
   multiplier->part_k = scaled ? scaled->grain : 0;
-  if (recipe->d != SMMA_NO_FORMAT) multiplier->d_format = recipe->d;
-  multiplier->starts_from_c = recipe->starts_from_c;
-  multiplier->epilogues = recipe->epilogues;
-  memcpy(multiplier->epilogue, recipe->epilogue, sizeof multiplier->epilogue);
+  if (plan->d != SMMA_NO_FORMAT) multiplier->d_format = plan->d;
+  multiplier->starts_from_c = plan->starts_from_c;
+  multiplier->epilogues = plan->epilogues;
+  memcpy(multiplier->epilogue, plan->epilogue, sizeof multiplier->epilogue);
 }
 
-/* Makes the schedule; a single chain needs none. */
+/* Makes the schedule. Without a plan, a single chain (and K = 0) needs only the number of steps: it has no list of
+   indices k and no tasks. */
 static smma_status make_schedule(smma_multiplier *multiplier) {
   const smma_gemm_arguments *g = &multiplier->with;
   const size_t k = (size_t)multiplier->operation.k;
@@ -109,7 +112,7 @@ static smma_status make_schedule(smma_multiplier *multiplier) {
                             g->error);
 }
 
-/* Opens the device that the arguments name. */
+/* Opens the device that the arguments name. If it cannot be used, the arguments' error says why. */
 static smma_status open_device(smma_multiplier *multiplier) {
   const smma_gemm_arguments *g = &multiplier->with;
   char message[SMMA_DEVICE_MESSAGE];
@@ -134,7 +137,7 @@ smma_status smma_multiplier_make(const smma_operation *operation, const smma_gem
   multiplier->device = NULL, multiplier->family = NULL;
   multiplier->core_blocks = NULL, multiplier->turned = false;
   multiplier->operation = *operation;
-  multiplier->operation.c = operation->d;
+  multiplier->operation.c = operation->d; /* C is converted to D's format before the first step */
   multiplier->c_format = operation->c;
   multiplier->d_format = operation->d;
   multiplier->part_k = 0;
@@ -143,12 +146,12 @@ smma_status smma_multiplier_make(const smma_operation *operation, const smma_gem
   multiplier->leading.a = g->lda, multiplier->leading.c = g->ldc, multiplier->leading.d = g->ldd;
   if (g->threads < 0) return SMMA_INVALID_ARGUMENT;
   if ((unsigned)g->scaling > SMMA_SCALING_EPILOGUE) return SMMA_INVALID_ARGUMENT;
-  if (g->plan && (status = check_recipe(g)) != SMMA_OK) return status;
+  if (g->plan && (status = check_plan(g)) != SMMA_OK) return status;
   g->scaling = scaling_of(g);
   multiplier->starts_from_c = g->scaling == SMMA_SCALING_OPERANDS;
   multiplier->epilogues = g->scaling == SMMA_SCALING_EPILOGUE;
   multiplier->epilogue[0].kind = SMMA_EPILOGUE_LINEAR;
-  if (g->plan) follow(multiplier);
+  if (g->plan) take_plan(multiplier);
   status = smma_check_matrices(g);
   if (status != SMMA_OK) return status;
   status = smma_check_overlap(multiplier);
@@ -164,9 +167,9 @@ smma_status smma_multiplier_make(const smma_operation *operation, const smma_gem
   multiplier->small = multiplier->family ? smma_small_family(operation, g->kernel) : NULL;
   multiplier->classes = multiplier->family ? smma_special_family(operation, g->kernel) : NULL;
   multiplier->lanes = multiplier->family && smma_lanes_take(operation) ? smma_lane_function_here() : NULL;
-  if (lacks_scales(multiplier)) return SMMA_MISSING_SCALE;
+  if (has_wrong_scales(multiplier)) return SMMA_MISSING_SCALE;
   if (g->promote_every % k) return SMMA_INVALID_MULTIPLE;
-  smma_multiplier_look(multiplier);
+  smma_multiplier_set_views(multiplier);
   status = make_schedule(multiplier);
   multiplier->steps = multiplier->schedule.steps;
   return status;
@@ -184,12 +187,13 @@ smma_status smma_multiplier_take(smma_multiplier *multiplier, size_t m, const vo
   if (status != SMMA_OK) return status;
   status = smma_check_overlap(multiplier);
   if (status != SMMA_OK) return status;
-  if (lacks_scales(multiplier)) return SMMA_MISSING_SCALE;
-  smma_multiplier_look(multiplier);
+  if (has_wrong_scales(multiplier)) return SMMA_MISSING_SCALE;
+  smma_multiplier_set_views(multiplier);
   return SMMA_OK;
 }
 
-/* Returns the operation of B^T A^T. Products commute in every rule, but how subnormal factors are read can differ. */
+/* Returns the operation of B^T A^T. Products commute in every rule, but a composition may treat subnormals of A and of
+   B differently. */
 static smma_operation turned_operation(const smma_operation *o) {
   smma_operation turned = *o;
   turned.a = o->b, turned.b = o->a;
@@ -200,11 +204,12 @@ static smma_operation turned_operation(const smma_operation *o) {
   return turned;
 }
 
-/* It cannot if the NaN result depends on the order of two NaN operands, or if a composition aligns A and B in blocks
-   or cuts them into slices; families that take SMMA_NAN_B_SUM_A read `turned`. */
+/* A product cannot be turned if a plan scales blocks of K or adds a bias, if a NaN result depends on the order of two
+   NaN operands, or if a composition aligns A and B in blocks or cuts them into slices. The policy SMMA_NAN_B_SUM_A
+   depends on the order, too, but its family reads `turned`. */
 bool smma_can_turn(const smma_multiplier *multiplier) {
   const smma_operation turned = turned_operation(&multiplier->operation);
-  const bool has_sides = multiplier->part_k || multiplier->with.bias; /* belongs to A, or to columns */
+  const bool has_sides = multiplier->part_k || multiplier->with.bias; /* belong to A or B, and to columns of D */
   const bool is_sliced =
       turned.rule.algorithm == SMMA_COMPOSITION && !smma_has_whole_products(&turned.rule.with.composition);
   return !has_sides && !is_sliced && multiplier->operation.rule.nan != SMMA_NAN_OPERAND &&

@@ -19,6 +19,7 @@ static region d_of(const smma_multiplier *p) {
   return region_of(g->d, g->m, g->n, g->order_d, g->ldd, smma_bytes_of(p->d_format));
 }
 
+/* Returns the region of an array of `count` elements. */
 static region dense(const void *data, size_t count, size_t bytes) {
   return (region){(uintptr_t)data, 1, count * bytes, 0};
 }
@@ -48,6 +49,7 @@ static bool takes_c_in_place(const smma_multiplier *p) {
   return g->d == g->c && p->c_format == p->d_format && g->order_c == g->order_d && g->ldc == g->ldd;
 }
 
+/* Returns the name of the first operand that D overlaps, or NULL. */
 static const char *overlapped(const smma_multiplier *p) {
   const smma_gemm_arguments *g = &p->with;
   const smma_operation *o = &p->operation;

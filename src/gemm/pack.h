@@ -1,5 +1,5 @@
-/* Converts the caller's matrices to arrays that kernels read: encodings in order of use, then values and exponents.
-   Each instruction set has its own compiled copy. */
+/* Functions for packing: they fetch encodings of A or B in the order in which kernels use them, and decode these to
+   values and exponents. Each instruction set has its own compiled copy. */
 #ifndef SMMA_GEMM_PACK_H
 #define SMMA_GEMM_PACK_H
 
@@ -8,36 +8,41 @@
 #include "gemm/kernel.h"
 #include "host/load.h"
 
-/* The most vectors (rows or columns) that are packed together, and the longest fused block. */
-enum { SMMA_MOST_VECTORS = 64, SMMA_MOST_PRODUCTS = SMMA_MAXIMUM_K };
+enum {
+  SMMA_MOST_VECTORS = 64,             /* the most vectors (rows or columns) that are packed together */
+  SMMA_MOST_PRODUCTS = SMMA_MAXIMUM_K /* the most products of a fused block */
+};
 
-/* Prefetch distance in bytes within panels: a multiplier's copy of B comes from memory. */
+/* Prefetch distance in bytes within panels: a multiplier's copy of B is in memory, not in a cache. */
 enum { FETCH_AHEAD = 8192 };
 
-/* A request to fetch `length` encodings along K of `vectors` rows of A or columns of B: code[i * vectors + v]. */
+/* A request to fetch the encodings of one block for `vectors` rows of A or columns of B. The i-th encoding of vector v
+   is stored in code[i * vectors + v]. */
 typedef struct {
   const smma_multiplier *multiplier;
   const smma_view *view;
   bool of_a;
-  size_t first, vectors; /* first row or column, and their number */
-  size_t step;
-  int block, length; /* block: index within the step; length: its number of products */
+  size_t first, vectors; /* first row or column, and number of rows or columns */
+  size_t step;           /* instruction step */
+  int block;             /* index of the block within the step */
+  int length;            /* number of products in a block */
 } smma_fetch;
 
-/* Prefetches into the second-level cache `width` bytes for each of `length` indices along K, which are `step` bytes
-   apart. Prefetches the vectors after the next ones; in a panel, later indices. */
-static inline __attribute__((always_inline)) void smma_ask_ahead(const smma_view *x, const unsigned char *from,
-                                                                 size_t length, size_t step, size_t width) {
+/* Prefetches, into the second-level cache, data for later calls: `width` bytes for each of `length` indices along K,
+   which are `step` bytes apart. `from` is the address that the caller reads. The data are the vectors after the next
+   ones or, in a panel, elements with later indices. */
+static inline __attribute__((always_inline)) void smma_prefetch_ahead(const smma_view *x, const unsigned char *from,
+                                                                      size_t length, size_t step, size_t width) {
   const uintptr_t ahead = (uintptr_t)from + (x->panel != SIZE_MAX ? FETCH_AHEAD : 2 * (width < 64 ? 64 : width));
   for (size_t i = 0; i < length; i++)
     for (size_t at = 0; at < width; at += 64) __builtin_prefetch((const void *)(ahead + i * step + at), 0, 2);
 }
 
-/* Fetches the encodings; those outside the matrix are +0. For formats of at most 32 bits. */
+/* Fetches encodings of at most 32 bits, scaled by the view's factor; those outside the matrix are +0. */
 #define smma_fetch_codes SMMA_OF_KERNEL(fetch_codes)
 void smma_fetch_codes(const smma_fetch *f, uint32_t *code);
 
-/* Returns 2^exponent as binary32, for normal results. */
+/* Returns 2^exponent as binary32; it must be a normal number. */
 static inline float smma_power_of_two(int exponent) {
   uint32_t bits = (uint32_t)(exponent + 127) << 23;
   float x;
@@ -47,10 +52,14 @@ static inline float smma_power_of_two(int exponent) {
 
 /* Constants for decoding a format of at most 32 bits. */
 typedef struct {
-  uint32_t fields_mask, largest,
-      nan; /* nan: the code of a NaN whose fields are 0; all ones if the format has no such code */
-  int ignored, sign_at, fraction_bits;
-  float unit; /* scale factor to the value from a float that has the format's exponent and fraction fields at its top */
+  uint32_t fields_mask; /* the exponent and fraction fields */
+  uint32_t largest;     /* the fields of the largest finite number */
+  uint32_t nan;         /* the code of a NaN whose fields are 0; all ones if the format has no such code */
+  int ignored;          /* number of low bits that the format ignores; the other members refer to the rest */
+  int sign_at;          /* position of the sign bit */
+  int fraction_bits;
+  /* A number's value is `unit` times the binary32 number with the same exponent and fraction fields. */
+  float unit;
 } smma_decoder;
 
 static inline smma_decoder smma_decoder_of(smma_format format) {
@@ -67,8 +76,8 @@ static inline smma_decoder smma_decoder_of(smma_format format) {
   };
 }
 
-/* Converts `length` x `vectors` encodings to exact values and to exponent fields (0 for zero, at least 1 otherwise).
-   Infinities and NaN count as zero and set the flag of their vector. */
+/* Decodes `length` x `vectors` encodings to exact values and to exponent fields (0 for zero, at least 1 otherwise).
+   Infinities and NaN are decoded as zero and set the flag in `special` of their vector. */
 static inline __attribute__((always_inline)) void smma_decode_codes(const smma_decoder *d, size_t length,
                                                                     size_t vectors, const uint32_t *restrict code,
                                                                     float *restrict value, uint8_t *restrict exponent,

@@ -39,10 +39,11 @@ static size_t scales_of(const smma_multiplier *p) {
   return block ? (p->with.k + block - 1) / block : 0;
 }
 
-/* ---- What is where ---- */
+/* ---- Checks of the operands' memory ---- */
 
-/* Reports whether an array from `data` on, whose last element has the index `last`, is in the device's memory and
-   aligned. */
+/* Reports whether an array, whose last element has the index `last`, is in the device's memory and aligned to its
+   elements of `bytes` bytes. Also returns true if `data` is NULL. If it returns false, the message says why and calls
+   the array `name`. */
 static bool is_held(const smma_multiplier *p, const char *name, const void *data, size_t bytes, size_t last,
                     char message[SMMA_DEVICE_MESSAGE]) {
   const smma_driver *driver = p->device->driver;
@@ -106,6 +107,7 @@ bool smma_resident_begin(smma_resident *w) {
   return w->order && device->driver->write(device->state, w->order, s->k, bytes, w->message);
 }
 
+/* Describes how to gather elements of A or B, from line `line` on. */
 static smma_gather_task codes_task(const smma_multiplier *p, bool of_a, size_t line) {
   const smma_view *v = smma_view_of(p, of_a);
   smma_gather_task t = {.format = (int)v->format, .count = v->count, .line_step = v->line_step, .k_step = v->k_step};
@@ -116,7 +118,8 @@ static smma_gather_task codes_task(const smma_multiplier *p, bool of_a, size_t l
   return t;
 }
 
-/* Describes scale factors: of blocks, followed by 1, or of a plan's blocks of K. */
+/* Describes how to gather scale factors, from line `line` on: those of a plan's blocks of K or of the instruction's
+   blocks. After the last factor of a line come ones. */
 static smma_gather_task scales_task(const smma_multiplier *p, size_t line) {
   smma_gather_task t = {.format = (int)(p->part_k ? SMMA_F32 : p->operation.scale), .k_step = 1};
   t.count = t.line_step = scales_of(p);
@@ -138,6 +141,7 @@ bool smma_resident_gather(const smma_resident *w, smma_resident_what what, bool 
   return launch(w, "smma_kernel_gather", apart, count, arguments, COUNT(arguments));
 }
 
+/* Returns the position and layout of a section of C or D. */
 static smma_part_place place_of(smma_format format, smma_order order, size_t leading, const smma_resident_part *part) {
   const bool rows = order == SMMA_ROW_MAJOR;
   return (smma_part_place){.format = (int)format,

@@ -1,4 +1,4 @@
-/* Loops over a row's elements, in a form that compilers vectorise. */
+/* The loops over the elements of a row have a form that compilers vectorise. */
 #include "gemm/row.h"
 
 #include <math.h>
@@ -8,22 +8,21 @@
 #include "host/cpu.h"
 #include "host/load.h"
 
-/* Elements that are converted at a time. */
+/* Number of elements that are converted at a time. */
 enum { PART = 64 };
 
 /* ---- Conversions ---- */
 
-/* Returns x or y without a branch, which would prevent vectorisation. */
+/* Returns x if `first`, else y, without a branch, which would prevent vectorisation. */
 static inline uint32_t either(bool first, uint32_t x, uint32_t y) {
   const uint32_t mask = -(uint32_t)first;
   return (x & mask) | (y & ~mask);
 }
 
-/* How a unit reads encodings with the greatest exponent: all NaN as `nan`; or as numbers. Then greater numbers become
-   the greatest one. */
+/* How a unit treats encodings whose exponent field is all ones. */
 typedef struct {
-  bool numbers;
-  uint32_t nan;
+  bool numbers; /* whether they are numbers; then results that are too large become the greatest number */
+  uint32_t nan; /* otherwise: the encoding, in the target format, that every NaN becomes */
 } specials;
 
 /* Converts binary32 to FP16, to nearest even. */
@@ -98,7 +97,7 @@ static void convert_half(bool to_half, specials s, const void *x, size_t count, 
   convert_as(to_half, s, x, count, y);
 }
 
-/* Applies smma_reformat to each element. */
+/* Converts `count` encodings as smma_reformat does. Common pairs of formats have loops that compilers vectorise. */
 static void convert(const smma_rule *rule, smma_format from, smma_format to, const void *x, size_t count, void *y) {
   const specials s = {rule->nan == SMMA_NAN_NUMBERS, (uint32_t)smma_nan_of(smma_encoding_of(to), rule->nan)};
   const bool alike = s.numbers || smma_has_one_nan(rule->nan);
@@ -128,7 +127,7 @@ void smma_unify_nan(const smma_multiplier *p, void *encodings, size_t count) {
   }
 }
 
-/* `bytes` is a constant in the inlined copies. */
+/* Copies `count` elements between arrays with these steps; `bytes` is a constant in the inlined copies. */
 static inline void copy_as(size_t bytes, const void *x, size_t x_step, size_t count, void *y, size_t y_step) {
   for (size_t i = 0; i < count; i++) smma_store(bytes, y, i * y_step, smma_load(bytes, x, i * x_step));
 }
@@ -144,7 +143,8 @@ static void copy(size_t bytes, const void *x, size_t x_step, size_t count, void 
     copy_as(bytes, x, x_step, count, y, y_step);
 }
 
-/* Addresses of the elements from (i, j) on in C and D, and the step from one element of a row to the next. */
+/* c_at and d_at return the address of element (i, j) of C and of D. c_step and d_step return the distance, in elements,
+   from one element of a row to the next. */
 static const void *c_at(const smma_multiplier *p, size_t i, size_t j) {
   const smma_gemm_arguments *g = &p->with;
   return (const unsigned char *)g->c + smma_index_of(g->order_c, g->ldc, i, j) * smma_bytes_of(p->c_format);
@@ -156,9 +156,9 @@ static void *d_at(const smma_multiplier *p, size_t i, size_t j) {
 static size_t c_step(const smma_multiplier *p) { return p->with.order_c == SMMA_ROW_MAJOR ? 1 : p->with.ldc; }
 static size_t d_step(const smma_multiplier *p) { return p->with.order_d == SMMA_ROW_MAJOR ? 1 : p->with.ldd; }
 
-/* ---- Before ---- */
+/* ---- Before the instruction steps ---- */
 
-/* Reads elements of C in the format `to`. */
+/* Reads `count` elements of row i of C, from column j on, and converts them to the format `to`. */
 static void read_c(const smma_multiplier *p, size_t i, size_t j, size_t count, smma_format to, void *c) {
   _Alignas(8) unsigned char space[8 * PART];
   const void *from = c_at(p, i, j);
@@ -166,7 +166,8 @@ static void read_c(const smma_multiplier *p, size_t i, size_t j, size_t count, s
   convert(&p->operation.rule, p->c_format, to, from, count, c);
 }
 
-/* Computes beta * C, rounded to C's format, then to D's, and stores it in the outer format. */
+/* Computes beta * C for at most PART elements: rounds it to C's format, then to the instruction's format of D, and
+   stores it in the outer format. */
 static void start_part(const smma_multiplier *p, size_t i, size_t j, size_t count, void *start) {
   const size_t bytes = smma_bytes_of(p->c_format);
   _Alignas(8) unsigned char c[8 * PART], d[8 * PART];
@@ -188,7 +189,7 @@ void smma_start_row(const smma_multiplier *p, size_t i, size_t j, size_t count, 
   else
     for (size_t x = 0; x < count; x += PART)
       start_part(p, i, j + x, count - x < PART ? count - x : PART, (unsigned char *)start + x * bytes);
-  /* If the rule's NaN is an operand's, a NaN of C is retained. */
+  /* Otherwise a NaN result is an operand's NaN, so a NaN of C keeps its bits. */
   if (smma_has_one_nan(p->operation.rule.nan)) smma_unify_nan(p, start, count);
 }
 
@@ -198,7 +199,7 @@ bool smma_is_finite_row(const float *x, size_t count) {
   return any >> 31 == 0;
 }
 
-/* ---- Between ---- */
+/* ---- Between chains ---- */
 
 static void add_integers(const smma_integer *p, int32_t *sum, const int32_t *x, size_t count) {
   for (size_t i = 0; i < count; i++) sum[i] = (int32_t)smma_integer_encode(p, (int64_t)sum[i] + x[i]);
@@ -231,7 +232,7 @@ void smma_outer_add(const smma_multiplier *p, void *sum, const void *x, size_t c
   smma_unify_nan(p, sum, count);
 }
 
-/* ---- After ---- */
+/* ---- Epilogue ---- */
 
 static void integer_epilogue(const smma_multiplier *p, const int32_t *c, size_t count, int32_t *total) {
   for (size_t i = 0; i < count; i++) {
@@ -263,20 +264,21 @@ static float float_in(const smma_multiplier *p, smma_format format, uint64_t enc
   return x;
 }
 
-/* Clamps to the range of a format. */
+/* Clamps `count` numbers to the range of a format. */
 static void clamp(const smma_multiplier *p, smma_format format, size_t count, float *x) {
   const float most = float_in(p, format, smma_greatest_of(smma_encoding_of(format)));
   const float least = float_in(p, format, smma_least_of(smma_encoding_of(format)));
   for (size_t i = 0; i < count; i++) x[i] = x[i] > most ? most : x[i] < least ? least : x[i];
 }
 
-/* Reports whether an operation is arithmetic, so that its NaN is the rule's. Other operations pass a NaN on. */
+/* Reports whether an entry of the epilogue is arithmetic, whose NaN results become the rule's NaN. Other entries leave
+   a NaN as it is. */
 static bool is_arithmetic(smma_epilogue_kind kind) {
   return kind == SMMA_EPILOGUE_ALPHA || kind == SMMA_EPILOGUE_LINEAR || kind == SMMA_EPILOGUE_BETA ||
          kind == SMMA_EPILOGUE_BIAS || kind == SMMA_EPILOGUE_SCALE_D;
 }
 
-/* Applies one operation of the epilogue, from column j on. */
+/* Applies entry `e` of the epilogue to `count` sums x of a row, from column j on; `c` holds the row's elements of C. */
 static void operate(const smma_multiplier *p, const smma_epilogue *e, const float *c, size_t j, size_t count,
                     float *x) {
   const smma_gemm_arguments *g = &p->with;
@@ -304,7 +306,8 @@ static void operate(const smma_multiplier *p, const smma_epilogue *e, const floa
   if (is_arithmetic(e->kind)) smma_unify_nan(p, x, count);
 }
 
-/* Applies the multiplier's epilogue to sums. For s32 and f64 this is alpha times the sums plus beta times C. */
+/* Applies the multiplier's epilogue to at most PART sums of row i, from column j on. In s32 and f64 the epilogue is
+   always alpha times the sums plus beta times C. */
 static void epilogue(const smma_multiplier *p, size_t i, size_t j, size_t count, void *total) {
   _Alignas(8) unsigned char c[8 * PART] = {0};
   if (p->with.c && p->with.beta != 0) read_c(p, i, j, count, p->outer, c);
@@ -317,6 +320,7 @@ static void epilogue(const smma_multiplier *p, size_t i, size_t j, size_t count,
   if (p->outer == SMMA_F64) smma_unify_nan(p, total, count);
 }
 
+/* Computes and stores at most PART elements of D from their sums. */
 static void finish_part(const smma_multiplier *p, const void *total, size_t i, size_t j, size_t count) {
   _Alignas(8) unsigned char sum[8 * PART], d[8 * PART];
   void *to = d_step(p) == 1 ? d_at(p, i, j) : d;

@@ -1,5 +1,5 @@
-/* Computes D tile by tile: packs operands for a range of K, runs a kernel or the core on them, applies the
-   schedule's tasks between, and distributes tiles to threads. */
+/* Computes D tile by tile, with tiles distributed to threads. For one range of K after the other, packs the operands
+   and runs a kernel or the core on them. Between ranges, does the schedule's tasks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,21 +17,30 @@
 /* Number of rows copied into one contiguous panel. */
 enum { ROW_PANEL = 16 };
 
-/* With at most FEW_ROWS rows, packed columns of B are used only a few times and come from memory. If the columns are
-   contiguous, FLAT_DEPTH indices k are packed at a time, because a cache holds few lines whose addresses differ by a
-   power of two. */
-enum { FEW_ROWS = 64, FLAT_DEPTH = 32 };
+enum {
+  /* With at most this many rows of D, packed columns are used only a few times, so that reading B from memory decides
+     the speed. */
+  FEW_ROWS = 64,
+  /* Indices k packed at a time if D has few rows and elements of B with the same k are contiguous: a cache holds few
+     lines whose addresses differ by a power of two. */
+  FLAT_DEPTH = 32
+};
 
-/* Products up to this size are computed by one thread, in stack memory if SMALL_BYTES suffice. */
-enum { SMALL_PRODUCTS = 1 << 16, SMALL_BYTES = 48 << 10 };
+enum {
+  /* A matrix product is small if it has at most this many products of elements (M N K). One thread computes it. */
+  SMALL_PRODUCTS = 1 << 16,
+  /* The working memory of a small product is on the stack if it has at most this many bytes. */
+  SMALL_BYTES = 48 << 10
+};
 
 /* Kernels may read this many bytes past the end of an operand (padding). */
 enum { PADDING_BYTES = 64 };
 
-/* Products at most this large use the families for small products. */
+/* The families for small products compute a matrix product that has at most TINY_PRODUCTS products of elements (M N K),
+   or at most TINY_OUTPUTS elements of D. */
 enum { TINY_PRODUCTS = 1 << 12, TINY_OUTPUTS = 16 };
 
-/* Sections of a thread's working memory. */
+/* Sections of a thread's working memory: see the members of workspace. */
 enum { ACCUMULATORS, REGISTERS, PACKED_ROWS, PACKED_COLUMNS, GATHERED, OF_CORE, OF_SPECIAL, PARTS };
 
 /* The division of the work, the same for all threads. */
@@ -40,18 +49,21 @@ typedef struct {
   size_t tile_rows, tile_columns; /* size of a full tile; multiples of 16 and of the panel */
   size_t panel;                   /* columns of a panel */
   size_t steps;                   /* steps packed at a time */
-  size_t element_bytes;           /* of an accumulator */
+  size_t element_bytes;           /* bytes of an accumulator */
   size_t sums;                    /* bytes of one tile of accumulators */
   size_t part_bytes[PARTS];       /* bytes of each section of a thread's working memory */
   size_t bytes;                   /* bytes of all sections, a multiple of SMMA_ALIGNMENT */
 } layout;
 
-/* A thread's working memory; the pointers are sections of one allocation. */
+/* A thread's working memory. The pointers are to sections of one allocation. */
 typedef struct {
-  unsigned char *gathered, *a, *b;
-  unsigned char *accumulator, *registers; /* one tile, and one tile per register of the multiplier */
-  smma_number *core;
-  float *special; /* used if the multiplier multiplies classes */
+  unsigned char *gathered;    /* copies of lines in interleaved panels: see is_gathered */
+  unsigned char *a, *b;       /* packed rows of the tile, and packed columns of one panel */
+  unsigned char *accumulator; /* accumulators of one tile */
+  unsigned char *registers;   /* sums of one tile for each register of the schedule */
+  smma_number *core;          /* decoded numbers for the core */
+  float *special;             /* working memory of special.c, if the multiplier multiplies classes */
+  /* Flags of rows and columns with infinite or NaN operands. */
   unsigned char special_rows[SMMA_TILE_ROWS], special_columns[SMMA_TILE_COLUMNS];
 } workspace;
 
@@ -59,16 +71,17 @@ typedef struct {
 typedef struct {
   const layout *l;
   workspace *w;
-  size_t row, column, rows, columns; /* position and size in D, inside the matrix */
-  size_t packed_rows, packed_columns;
-  size_t task; /* index of the next task of the schedule */
+  size_t row, column, rows, columns;  /* position and size in D, inside the matrix */
+  size_t packed_rows, packed_columns; /* the size rounded up to whole groups of rows and whole panels */
+  size_t task;                        /* index of the next task of the schedule */
   smma_special special;
 } tile;
 
 static size_t round_up(size_t x, size_t unit) { return (x + unit - 1) / unit * unit; }
 
-/* Reports whether the view's lines are interleaved in a copy for the family. A family whose packing only reorders
-   elements reads them directly, except lines along K of short encodings. */
+/* Reports whether lines are copied into interleaved panels before the family packs them. Only lines that are contiguous
+   along K in the caller's matrix are copied. If the family's packing only reorders elements, it reads these lines
+   directly, too, unless encodings have fewer than 4 bytes. */
 static bool is_gathered(const smma_multiplier *p, const smma_view *x) {
   if (!p->family || p->family->takes_lines || x->panel != SIZE_MAX || !smma_is_along_k(x)) return false;
   return !p->family->interleaves || smma_bytes_of(x->format) < 4;
@@ -108,7 +121,7 @@ static layout layout_of(const smma_multiplier *p, size_t threads) {
   return l;
 }
 
-/* Divides aligned memory into sections. */
+/* Returns the workspace whose sections are in `memory`, which is aligned and has l->bytes bytes. */
 static workspace lay_out(const layout *l, unsigned char *memory) {
   unsigned char *part[PARTS];
   for (size_t i = 0; i < PARTS; i++) {
@@ -124,16 +137,16 @@ static workspace lay_out(const layout *l, unsigned char *memory) {
                      .special = (float *)part[OF_SPECIAL]};
 }
 
-/* Returns the accumulators of row i from column j, the first of a panel, to the panel's end. */
+/* Returns the part of `sums`, a tile, that holds row i of the panel whose first column is j. */
 static unsigned char *row_of(const tile *t, unsigned char *sums, size_t i, size_t j) {
   return sums + (j * t->packed_rows + i * t->l->panel) * t->l->element_bytes;
 }
 
-/* Processes `count` consecutive elements of row i of C or D, from column j to the end of the panel, together with their
-   accumulators `sums`. */
+/* Processes `count` consecutive elements of row i of C or D, from column j on, together with their accumulators
+   `sums`. */
 typedef void row_action(const smma_multiplier *multiplier, size_t i, size_t j, size_t count, void *sums);
 
-/* Applies an action to all rows, in the memory order of C or D. */
+/* Applies an action to each row of each panel of the tile, in the memory order of C or D. */
 static void for_rows(const tile *t, smma_order order, row_action *act, unsigned char *sums) {
   const size_t panel = t->l->panel, inner = order == SMMA_ROW_MAJOR ? 1 : t->rows, rows = t->rows / inner;
   for (size_t row = 0; row < rows; row++)
@@ -144,7 +157,7 @@ static void for_rows(const tile *t, smma_order order, row_action *act, unsigned 
 
 static size_t packed_count(const tile *t) { return t->packed_rows * t->packed_columns; }
 
-/* Returns the sums that the schedule calls `place`: the accumulator, or a register. */
+/* Returns the tile of sums at a place of the schedule: SMMA_IN_ACCUMULATOR or the number of a register. */
 static unsigned char *place_of(const tile *t, int place) {
   return place == SMMA_IN_ACCUMULATOR ? t->w->accumulator : t->w->registers + (size_t)place * t->l->sums;
 }
@@ -176,8 +189,8 @@ static void finish(tile *t) {
   for_rows(t, p->with.order_d, smma_finish_row, place_of(t, p->schedule.result));
 }
 
-/* Does the schedule's tasks that follow the first `steps` steps: results of chains go to registers, and from these
-   to other registers. */
+/* Does the schedule's tasks that follow the first `steps` steps. They move or add results of chains from the
+   accumulators to registers, and sums from register to register. Accumulators whose results were taken become 0. */
 static void do_tasks(tile *t, size_t steps) {
   const smma_multiplier *p = t->l->multiplier;
   const smma_schedule *s = &p->schedule;
@@ -194,7 +207,7 @@ static void do_tasks(tile *t, size_t steps) {
   }
 }
 
-/* Returns after how many steps the next task must be done; at most `last`. */
+/* Returns the number of steps after which the next task must be done; at most `last`. */
 static size_t next_boundary(const tile *t, size_t last) {
   const smma_schedule *s = &t->l->multiplier->schedule;
   return t->task < s->tasks ? smma_least(s->task[t->task].step, last) : last;
@@ -210,8 +223,8 @@ static void pack_rows(tile *t, size_t step, size_t steps) {
   p->family->pack_rows(&(smma_pack){p, &view, true, t->row, t->packed_rows, step, steps, t->w->a, t->w->special_rows});
 }
 
-/* Packs the panel of columns from the tile's j-th on, unless the family reads it directly. Returns a view of its
-   memory. */
+/* Packs the panel whose first column is the tile's column j, unless the family reads columns without packing. Returns a
+   view of the panel before packing: its gathered copy if there is one, otherwise B. */
 static smma_view pack_panel(tile *t, size_t j, size_t step, size_t steps) {
   const smma_multiplier *p = t->l->multiplier;
   const size_t k = (size_t)p->operation.k, panel = t->l->panel, first = t->column + j;
@@ -234,7 +247,8 @@ static bool has_special(const tile *t) {
   return memchr(t->w->special_rows, 1, t->rows) || memchr(t->w->special_columns, 1, t->columns);
 }
 
-/* Computes steps from `step` on, each panel of columns right after packing it. */
+/* Computes `steps` steps from `step` on: packs the rows, then packs and computes one panel of columns after the other.
+   At the end special.c adds the products of infinite and NaN operands. */
 static void run_family(tile *t, size_t step, size_t steps) {
   const smma_multiplier *p = t->l->multiplier;
   const smma_kernel_family *f = p->family;
@@ -273,11 +287,11 @@ static void run_tile(const layout *l, workspace *w, size_t row, size_t column) {
 /* Tiles of D, distributed to threads. */
 typedef struct {
   const smma_multiplier *multiplier;
-  size_t report; /* rows of D for progress reports */
+  size_t report; /* M of the caller's product: progress is reported in rows, also of a turned product */
   layout l;
   size_t tile_columns, tiles; /* number of tiles in one row of tiles, and of all tiles */
-  size_t done;
-  int stopped;
+  size_t done;                /* number of tiles computed so far */
+  int stopped;                /* 1 after a progress function asked to stop */
 } job;
 
 static void do_tile(job *j, workspace *w, size_t i) {
@@ -314,14 +328,15 @@ static smma_status do_tiles(job *j, int threads) {
   return SMMA_OK;
 }
 
-/* Computes a product that takes less time than allocating memory and starting threads would. */
+/* Computes a small product in this thread, with working memory on the stack: allocating memory and starting threads
+   would take longer than the product. */
 static void do_at_once(job *j) {
   _Alignas(SMMA_ALIGNMENT) unsigned char memory[SMALL_BYTES];
   workspace w = lay_out(&j->l, memory);
   for (size_t i = 0; i < j->tiles && !j->stopped; i++) do_tile(j, &w, i);
 }
 
-/* Reports whether B^T A^T, which gives the same bits, has fewer elements to compute, counting whole panels. */
+/* Reports whether B^T A^T has fewer elements to compute than A B, counting whole panels, and gives the same bits. */
 static bool is_better_turned(const smma_multiplier *p) {
   const smma_gemm_arguments *g = &p->with;
   if (!p->family || p->kept || !smma_can_turn(p)) return false;
@@ -329,7 +344,7 @@ static bool is_better_turned(const smma_multiplier *p) {
          (double)g->m * (double)round_up(g->n, p->family->columns);
 }
 
-/* Reports whether the usual family would spend most of the time packing. */
+/* Reports whether a product is so small that the usual family would spend most of the time packing. */
 static bool is_tiny(const smma_multiplier *p) {
   const smma_gemm_arguments *g = &p->with;
   const double outputs = (double)g->m * (double)g->n;
@@ -387,13 +402,13 @@ size_t smma_kept_bytes(const smma_multiplier *p) {
   return round_up(p->with.n, kept_panel(p)) * smma_gathered_depth(p->b.count) * smma_bytes_of(p->operation.b);
 }
 
-/* Copies B's columns in the order of the multiplier's view. */
+/* Copies B's columns, in the order of the multiplier's view of B, into panels, and changes the view to the copy.
+   Returns false if there is no memory. */
 static bool keep_columns(smma_multiplier *p) {
   const size_t panel = kept_panel(p), panels = round_up(p->with.n, panel) / panel;
   const size_t bytes = smma_kept_bytes(p) / (panels ? panels : 1);
-  const int threads = panels * bytes < 1 << 20
-                          ? 1
-                          : smma_threads(p->with.threads); /* waking threads would take longer for less than 1 MiB */
+  const int threads =
+      panels * bytes < 1 << 20 ? 1 : smma_threads(p->with.threads); /* below 1 MiB, waking threads would take longer */
   p->kept = smma_aligned_malloc(panels * bytes);
   if (!p->kept) return false;
   (void)threads; /* unused without OpenMP */

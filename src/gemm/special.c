@@ -7,12 +7,14 @@
 #include "gemm/row.h"
 #include "host/count.h"
 
-enum { GROUP = 16 }; /* rows and columns that are classified together */
+/* Number of rows whose classes are packed together. */
+enum { GROUP = 16 };
 
 static size_t round_up(size_t x, size_t unit) { return (x + unit - 1) / unit * unit; }
 
-/* Reports whether the family of an operation counts NaN and infinities as zero. Families of other compositions and of
-   single operations accept them; some units have none. */
+/* Reports whether the family of an operation counts NaN and infinities as zero. Families of FMA, FTZ-AddMul, FTZ-FMA
+   and compositions with exact terms compute them. Integers have none, nor have units that read all encodings as
+   numbers. */
 static bool counts_specials_as_zero(const smma_operation *o) {
   if (o->rule.nan == SMMA_NAN_NUMBERS) return false;
   if (o->rule.algorithm == SMMA_COMPOSITION) return o->rule.with.composition.step[0].term.bits != SMMA_EXACT_ALIGNMENT;
@@ -30,46 +32,50 @@ const smma_kernel_family *smma_special_family(const smma_operation *o, const cha
 
 /* ---- Working memory ---- */
 
-/* Returns the number of elements along K that share a class. It is the number that share a scale factor if only scale
-   factors can be NaN, otherwise 1. */
+/* Returns the number of elements along K that share a class. If only scale factors can be NaN, these are the elements
+   that share a scale factor. Otherwise each element has its own class. */
 static size_t elements_of_class(const smma_operation *o) {
   const bool finite = smma_encoding_of(o->a).specials == SMMA_SPECIALS_FINITE &&
                       smma_encoding_of(o->b).specials == SMMA_SPECIALS_FINITE;
   return finite && o->scale_block ? (size_t)o->scale_block : 1;
 }
 
-/* The classes of 64 elements of a line along K, in the order in which they are multiplied. Each element has one bit in
-   each member. */
+/* The classes of up to 64 elements of a line. Bit i of each member belongs to element i, in the order in which blocks
+   multiply elements. */
 typedef struct {
   uint64_t nan, infinite, zero, negative;
 } class_bits;
 
-/* The kind of NaN that comes from the products of a block. For an element of D, the last block with a NaN decides. */
-typedef enum { SOURCE_NONE, SOURCE_MADE, SOURCE_FACTOR } nan_source;
+/* The origin of the NaN of an element of D: that of the last block whose products make a NaN. */
+typedef enum {
+  SOURCE_NONE,  /* no block has made a NaN */
+  SOURCE_MADE,  /* an invalid operation: 0 times infinity, or infinities of both signs added */
+  SOURCE_FACTOR /* a factor that is NaN */
+} nan_source;
 
-/* Working memory: `sum` holds the sums of products of classes, in panels of columns like a family's accumulators.
-   `line` holds classes of one line along K; `a` and `b` hold packed classes. The last two members are used only if NaN
-   from factors differs from other NaN: `bits` holds `words` words of classes for each row and then for each column, and
-   `source` holds a nan_source for each element, row by row. */
+/* Working memory. `words`, `bits` and `source` are used only if a NaN from a factor differs from other NaN. */
 typedef struct {
-  size_t rows, columns, unit, depth; /* depth: classes in a section of K; unit: elements per class */
-  size_t words;
-  float *sum, *a, *b, *line;
-  class_bits *bits;
-  unsigned char *source;
+  size_t rows, columns;  /* size of the tile, rounded up to whole groups of rows and whole panels */
+  size_t unit;           /* elements that share a class */
+  size_t depth;          /* classes of a line in a section of K */
+  size_t words;          /* class_bits of a line in a section of K */
+  float *sum;            /* sums of the products of classes, in panels of columns like a family's accumulators */
+  float *a, *b;          /* packed classes */
+  float *line;           /* classes of the lines that are packed next */
+  class_bits *bits;      /* `words` entries for each row, then for each column */
+  unsigned char *source; /* a nan_source for each element, row by row */
 } workspace;
 
-/* Reports whether the operation has RDNA's NaN policy. */
+/* Reports whether a NaN that comes from a NaN factor differs from other NaN, as on RDNA. */
 static bool has_marked_nan(const smma_operation *o) {
   const bool opposing = o->rule.algorithm == SMMA_C_FDPA || o->rule.algorithm == SMMA_GD_FDPA;
   return opposing && smma_marks_nan(o->rule.nan) && !o->scale_block;
 }
 
-/* Returns how many steps of K share a 64-bit word of class_bits: the word has one bit for each element along K. */
+/* Returns how many steps share an entry of class_bits, which has one bit in each member for each element along K. */
 static size_t steps_of_word(const smma_operation *o) { return o->k > 64 ? 1 : 64 / (size_t)o->k; }
 
-/* Returns how many 64-bit words the classes of `steps` steps take. A step with more than 64 elements takes several
-   words. */
+/* Returns how many entries of class_bits `steps` steps take. A step with more than 64 elements takes several. */
 static size_t words_of(const smma_operation *o, size_t steps) {
   const size_t of_step = ((size_t)o->k + 63) / 64, together = steps_of_word(o);
   return (steps + together - 1) / together * of_step;
@@ -85,7 +91,7 @@ static workspace sizes_of(const smma_multiplier *p, size_t rows, size_t columns)
                      .words = has_marked_nan(&p->operation) ? words_of(&p->operation, smma_steps_at_once(p)) : 0};
 }
 
-/* Returns the floats that bits and sources take. */
+/* Returns how many floats the arrays `bits` and `source` take. */
 static size_t marked_space(const workspace *w) {
   if (!w->words) return 0;
   return ((w->rows + w->columns) * w->words * sizeof(class_bits) + w->rows * w->columns) / sizeof(float);
@@ -108,13 +114,14 @@ static workspace workspace_of(const smma_special *s) {
 
 /* ---- Classes ---- */
 
-/* Values for comparing the encodings of a format. */
+/* Constants for finding the class of an encoding. */
 typedef struct {
   smma_decoder format;
   uint32_t infinity; /* fields of infinity; all ones if the format has none */
   uint32_t least;    /* fields of the least number that does not count as zero */
 } classifier;
 
+/* Returns the class of an encoding: 0, 1, an infinity or NaN, with the encoding's sign. */
 static float class_of(const classifier *c, uint32_t code) {
   const smma_decoder *f = &c->format;
   const uint32_t x = code >> f->ignored, fields = x & f->fields_mask;
@@ -127,15 +134,16 @@ static float class_of(const classifier *c, uint32_t code) {
   return result;
 }
 
-/* In callers for which speed matters, `bytes` of an encoding and `step` are constants. */
+/* Stores the classes of `count` encodings, which are `step` apart, from index `first` on. In the calls for which speed
+   matters, `bytes` and `step` are constants. */
 static inline __attribute__((always_inline)) void classify_as(const classifier *c, size_t bytes, const void *data,
                                                               size_t first, size_t step, size_t count, float *out) {
   const classifier f = *c;
   for (size_t i = 0; i < count; i++) out[i] = class_of(&f, (uint32_t)smma_load(bytes, data, first + i * step));
 }
 
-/* Stores the classes of `count` elements of a line, starting at k. The class is 0 outside the matrix, and for
-   subnormals if `flushes`. */
+/* Stores the classes of `count` elements of a line, from index k on. The class is 0 for elements outside the matrix,
+   and for subnormals if `flushes`. */
 static void classify(const smma_view *x, bool flushes, size_t line, size_t k, size_t count, float *out) {
   const smma_encoding e = smma_encoding_of(x->format);
   classifier c = {smma_decoder_of(x->format), ~UINT32_C(0), flushes ? UINT32_C(1) << e.fraction_bits : 1};
@@ -157,7 +165,7 @@ static void classify(const smma_view *x, bool flushes, size_t line, size_t k, si
     classify_as(&c, bytes, x->data, first, 1, present, out);
 }
 
-/* Sets classes to NaN where the scale factor is NaN. */
+/* Sets the classes of elements whose scale factor is NaN to NaN. `unit` elements share a class. */
 static void classify_scales(const smma_multiplier *p, bool of_a, size_t line, size_t k, size_t count, size_t unit,
                             float *out) {
   const size_t each = (size_t)p->operation.scale_block / unit;
@@ -167,7 +175,8 @@ static void classify_scales(const smma_multiplier *p, bool of_a, size_t line, si
     if (scale[i / each].kind == SMMA_NAN) out[i] = NAN;
 }
 
-/* Stores the classes of a line's `steps` steps as bits, in the order of the blocks. */
+/* Stores the classes of a line's `steps` steps, which are at `at`, as bits: element by element, as blocks multiply
+   them. */
 static void store_bits(const smma_operation *o, const float *at, size_t steps, class_bits *out) {
   const size_t k = (size_t)o->k, length = (size_t)smma_block_of(o), together = steps_of_word(o);
   int order[SMMA_MAXIMUM_K];
@@ -186,8 +195,8 @@ static void store_bits(const smma_operation *o, const float *at, size_t steps, c
     }
 }
 
-/* Packs the classes of `count` rows (columns) of the tile, from `first` on, for `steps` steps from `step` on, and pads
-   them with zeros. */
+/* Packs the classes of `count` rows (or columns) of the tile, from `first` on, for `steps` steps from `step` on. Pads
+   them with zeros to a whole group of rows (or panel). Also stores them as bits, if the workspace has room for bits. */
 static void pack(const smma_special *s, bool of_a, size_t first, size_t count, size_t step, size_t steps, float *out) {
   const smma_multiplier *p = s->multiplier;
   const size_t k = (size_t)p->operation.k, elements = steps * k, origin = of_a ? s->row : s->column;
@@ -217,11 +226,13 @@ static void pack(const smma_special *s, bool of_a, size_t first, size_t count, s
   (of_a ? p->classes->pack_rows : p->classes->pack_columns)(&into);
 }
 
+/* Reports whether one of `count` flags, from `first` on, is set; there are `all` flags. */
 static bool any_of(const unsigned char *flag, size_t first, size_t count, size_t all) {
   return memchr(flag + first, 1, smma_least(count, all - first)) != NULL;
 }
 
-/* Returns the lowest bit of each block of `length` (2 or 4) bits, set if one of its bits is. */
+/* Returns the lowest bit of each block of `length` (2 or 4) bits, set if any bit of the block is set. Other bits are
+   0. */
 static inline uint64_t blocks_with(uint64_t bits, int length) {
   bits |= bits >> 1;
   return length == 2 ? bits & UINT64_C(0x5555555555555555) : (bits | bits >> 2) & UINT64_C(0x1111111111111111);
@@ -237,7 +248,7 @@ static inline unsigned char last_source(class_bits a, class_bits b, int length, 
   return factors >= (made & ~factors) ? SOURCE_FACTOR : SOURCE_MADE; /* the later block has the higher bit */
 }
 
-/* Finds which NaN the products of `steps` steps make. */
+/* Updates w->source of each element by the products of the `steps` steps whose classes are in w->bits. */
 static void find_sources(const smma_special *s, const workspace *w, size_t steps) {
   const smma_operation *o = &s->multiplier->operation;
   const int length = smma_block_of(o);
@@ -254,7 +265,7 @@ static void find_sources(const smma_special *s, const workspace *w, size_t steps
   }
 }
 
-/* Prepares empty sums of classes. */
+/* Sets the sums of classes to zero, unless there are sums already. */
 static void start_sums(smma_special *s, const workspace *w) {
   if (s->any) return;
   memset(w->sum, 0, w->rows * w->columns * sizeof *w->sum);
@@ -317,6 +328,7 @@ static void run_core(const smma_special *s, size_t i, size_t j, size_t step, siz
   smma_run_core(&one, s->core);
 }
 
+/* Sets the accumulator of element (i, j) to its value before step s->step: 0, or the value that comes from C. */
 static void start(const smma_special *s, size_t i, size_t j, float *accumulator) {
   *accumulator = 0;
   if (s->from_c) smma_start_row(s->multiplier, s->row + i, s->column + j, 1, accumulator);
@@ -339,9 +351,8 @@ static marked_nans marked_nans_of(const smma_multiplier *p) {
   return (marked_nans){{made, made, float_of((uint32_t)smma_widen(p, smma_marked_nan(d)))}};
 }
 
-/* Determines which NaN element (i, j) becomes, for rules in which NaN from factors differ from NaN of accumulators. The
-   last block whose products make a NaN decides. If there is no such block, c is NaN or infinities of both signs were
-   added. */
+/* Sets the accumulator of element (i, j) to its NaN, for rules in which a NaN from a factor differs from other NaN. If
+   `source` is SOURCE_NONE, no block's products made the NaN: then c is NaN, or infinities of both signs were added. */
 static void settle_marked(const smma_special *s, const marked_nans *nans, size_t i, size_t j, nan_source source,
                           float *accumulator) {
   uint32_t bits;
@@ -352,7 +363,8 @@ static void settle_marked(const smma_special *s, const marked_nans *nans, size_t
   *accumulator = isnan(*accumulator) ? float_of(bits | UINT32_C(1) << 22) : nans->nan[SOURCE_MADE];
 }
 
-/* Sets the accumulator of element (i, j), whose products of classes sum to `special`, to its infinity or NaN. */
+/* Sets the accumulator of element (i, j) to its infinity or NaN after `last` steps. `special`, an infinity or NaN, is
+   the sum of the element's products of classes. */
 static void settle(const smma_special *s, const workspace *w, const marked_nans *nans, size_t i, size_t j,
                    float special, size_t last) {
   const smma_nan_policy policy = s->multiplier->operation.rule.nan;
@@ -363,7 +375,7 @@ static void settle(const smma_special *s, const workspace *w, const marked_nans 
     settle_marked(s, nans, i, j, w->source[i * w->columns + j], accumulator);
   } else if (!isnan(special) && (is_finite(*accumulator) || *accumulator == special)) {
     *accumulator = special;
-  } else { /* the family's sum is infinite, too, so the order decides; it also decides among different NaN */
+  } else { /* the order decides: the family's sum is infinite, too, or there are several NaN */
     start(s, i, j, accumulator);
     run_core(s, i, j, s->step, last - s->step, accumulator);
   }

@@ -5,13 +5,14 @@
    stay zero, and another product must not vanish, because it makes its term odd. So products are scaled by
    multiplication.
 
-   Terms are below 3.97 * 2^F, so 2^(6 - G) terms add up in 32 bits. The sum of all K = 2^G terms has up to 25 + 2 G
-   bits. It is held as its lower 32 bits (`low`) and as the sum of the partial sums without their last 2 G - 6 bits
-   (`high`). The two determine the sum: what `high` lacks is less than 2^(4 G - 12). Without its last 16 bits `high` is
-   exact in binary32, and so is the rest of the sum, which is below 2^24. One addition then rounds the sum to odd.
+   Terms are below 3.97 * 2^F, so 2^(6 - G) terms add up in 32 bits to a partial sum. The sum of all K = 2^G terms has
+   up to 25 + 2 G bits. Two 32-bit numbers hold it: `low` is the sum modulo 2^32, and `high` adds up the partial sums
+   without their last 2 G - 6 bits. They determine the sum, because the bits that `high` lacks add up to less than
+   2^(4 G - 12). The sum is then divided into two parts that are exact in binary32: `high` without its last 16 bits,
+   and the rest, which is below 2^24. A single addition of both rounds the sum to odd.
 
-   deficits_compare.h explains how exponents are compared. If all products are zero, so are the terms. Rows whose
-   exponents do not fit bytes or fields of binary32 (bf16) are computed from significands and integer exponents. */
+   deficits_compare.h explains how exponents are compared. If all products are zero, so are the terms. If a row's
+   exponents do not fit bytes or fields of binary32 (BF16), it is computed from significands and integer exponents. */
 #ifndef SMMA_GEMM_FAMILY_BULK_H
 #define SMMA_GEMM_FAMILY_BULK_H
 
@@ -24,8 +25,8 @@ enum {
   BULK_LEAST_BASE = -35, /* least base of a row plus a column: with a deficit of 62 and G = 6, 2^(emax - F) is normal */
   BULK_GREATEST_BASE = 110, /* greatest base of a row plus a column: sums stay below 2^118, accumulators finite */
   BULK_TERM_BITS = 6,       /* 2^(6 - G) terms add up in 32 bits */
-  BULK_SPLIT = 0xffff,      /* bits of `high` that are added to the rest of the sum */
-  BULK_LEAST_SHIFT = -100   /* a product that is scaled by less counts as scaled by 2^-100: its term is 1 or -1 */
+  BULK_SPLIT = 0xffff,      /* the last 16 bits of `high`, which count with the rest of the sum */
+  BULK_LEAST_SHIFT = -100   /* a product that must be scaled by less is scaled by 2^-100: its term is 1 or -1 anyway */
 };
 
 /* Parameters that are constants in the inlined code. */
@@ -37,19 +38,21 @@ typedef struct {
 /* Returns F. */
 static inline int bulk_bits(int guard) { return 23 + guard; }
 
-/* Returns how many terms add up in 32 bits, and how many bits `high` lacks of each such sum. */
+/* bulk_terms returns how many terms make a partial sum. bulk_shift returns the number of last bits of a partial sum
+   that `high` lacks, in every lane. */
 static inline int bulk_terms(bulk_shape s) { return 1 << (BULK_TERM_BITS - s.guard); }
 static inline vi bulk_shift(bulk_shape s) { return vi_set(2 * s.guard - BULK_TERM_BITS); }
 
 static bool bulk_reads(smma_format format) { return format == SMMA_BF16 || format == SMMA_E4M3 || format == SMMA_E5M2; }
 
-/* Reports whether a step aligns all products to their greatest exponent and rounds to odd, twice. */
+/* Reports whether a step aligns all products to their greatest exponent, and rounds the terms and their sum to odd. */
 static bool bulk_aligns(const smma_step *s, int k) {
   return aligned_is_sum(s, k, SMMA_NONE, SMMA_ROUND_TO_ODD) && s->output == SMMA_F32 &&
          s->rounding == SMMA_ROUND_TO_ODD && s->overflow == SMMA_SUM_TO_INFINITY &&
          s->subnormal_outputs == SMMA_SUBNORMALS_KEPT && !s->early_underflow && s->zero_sign == SMMA_ZERO_POSITIVE;
 }
 
+/* Reports whether a step adds a single sum to c and rounds to odd. */
 static bool bulk_adds_c(const smma_step *s) {
   return smma_is_exact_step(s, 1, SMMA_JOIN_CHAIN) && s->start == SMMA_START_C && s->output == SMMA_F32 &&
          s->rounding == SMMA_ROUND_TO_ODD && s->subnormal_outputs == SMMA_SUBNORMALS_KEPT;
@@ -80,10 +83,12 @@ static void bulk_pack_columns(const smma_pack *pack) { deficit_pack_columns(pack
 
 /* ---- Sums ---- */
 
+/* A sum of terms, as the head of this file describes. */
 typedef struct {
   vi low, high;
 } bulk_sum;
 
+/* Adds a partial sum. If G is 3, `low` alone holds the whole sum. */
 static inline __attribute__((always_inline)) void bulk_add(bulk_shape s, vi terms, bulk_sum *sum) {
   sum->low = vi_add(sum->low, terms);
   if (s.guard > BULK_TERM_BITS / 2) sum->high = vi_add(sum->high, vi_shift_down_by(terms, bulk_shift(s)));
@@ -97,7 +102,8 @@ static inline __attribute__((always_inline)) vf bulk_round(bulk_shape s, bulk_su
   return vf_add_odd(vf_multiply(vi_to_float(high), unit_of_high), vf_multiply(vi_to_float(rest), unit));
 }
 
-/* Returns the sum of the terms of one row and four vectors of columns in `sum`; `scale` is 2^deficit. */
+/* Computes the sums of the terms of one row and four vectors of columns. `scale` is 2^deficit, for the greatest
+   exponent of each column's products. */
 static inline __attribute__((always_inline)) void bulk_products(bulk_shape s, const unsigned char *a,
                                                                 const unsigned char *b, const vf scale[4],
                                                                 bulk_sum sum[4]) {
@@ -118,7 +124,7 @@ static inline __attribute__((always_inline)) void bulk_products(bulk_shape s, co
 
 /* ---- Exponents of any size ---- */
 
-/* Computes one row and its accumulators, with the exponent of each product. */
+/* Updates one row of accumulators, by the integer exponents of all products. */
 static inline __attribute__((always_inline)) void bulk_compute_exactly(bulk_shape s, vf nan, const tr_elements *a,
                                                                        size_t row, const tr_elements *b,
                                                                        float *accumulator) {
@@ -141,13 +147,16 @@ static inline __attribute__((always_inline)) void bulk_compute_exactly(bulk_shap
 
 /* ---- Blocks ---- */
 
-/* The rows of a chunk whose exponents fit, and the other rows. */
+/* The rows of a chunk. */
 typedef struct {
   deficit_chunk least;
-  size_t count, row[DEFICIT_CHUNK], exact_count, exact[DEFICIT_CHUNK];
+  size_t count, row[DEFICIT_CHUNK];         /* the rows whose exponents fit */
+  size_t exact_count, exact[DEFICIT_CHUNK]; /* the other rows */
 } bulk_rows;
 
-/* Divides the rows. Only products of zeros may have a deficit that is not certain, and no product may vanish. */
+/* Divides the rows into those whose exponents fit and the others. A row fits if bases are within their bounds, no
+   product vanishes, and only products of zeros have a deficit that is not certain. `base` is the base of all columns;
+   `columns_most` is twice their greatest deficit. */
 static inline __attribute__((always_inline)) void bulk_choose_rows(bulk_shape s, const unsigned char *a, size_t rows,
                                                                    int base, int columns_most, bulk_rows *p) {
   const vb certain = vb_repeat(DEFICIT_CERTAIN * 0x01010101);
@@ -164,8 +173,8 @@ static inline __attribute__((always_inline)) void bulk_choose_rows(bulk_shape s,
   }
 }
 
-/* Computes a row of usual exponents. `unit`: 2^(emax - F) without deficit, as an exponent field. `calm`: no sum with c
-   can overflow. */
+/* Updates one row of accumulators, if its exponents fit. `unit` is the exponent field of 2^(emax - F) for a deficit of
+   0. `calm`: no sum with c can overflow. */
 static inline __attribute__((always_inline)) void bulk_row(bulk_shape s, const unsigned char *a, const unsigned char *b,
                                                            vi unit, vb least, bool calm, vf nan, float *accumulator) {
   const vb known = vb_min(least, vb_repeat(DEFICIT_CERTAIN * 0x01010101));
@@ -185,14 +194,15 @@ static inline __attribute__((always_inline)) void bulk_row(bulk_shape s, const u
   }
 }
 
-/* Computes one block of `rows` rows from `first` on; returns whether their accumulators are calm after it. */
+/* Computes one block of `rows` rows from `first` on. `calm`: no accumulator can become infinite in the rest of the run
+   (see tr_are_calm). Returns whether this still holds after the block. */
 static inline __attribute__((always_inline)) bool bulk_block(const smma_run *r, bulk_shape s, vf nan, size_t first,
                                                              size_t rows, size_t block, bool calm) {
   const size_t row_bytes = deficit_row_block((size_t)s.length);
   const unsigned char *a = (const unsigned char *)r->a + (block * r->packed_rows + first) * row_bytes;
   const unsigned char *b = (const unsigned char *)r->b + block * PANEL * deficit_column_block((size_t)s.length);
   const int32_t *range = deficit_column_bases(s.length, b) + PANEL;
-  /* A base that all columns share, or a value out of range. */
+  /* The columns' base. If their bases differ, a value so low that no row fits. */
   const int base = range[0] == range[1] ? range[0] : BULK_LEAST_BASE - 256;
   const int top = 127 + deficit_top(&r->multiplier->operation) - bulk_bits(s.guard);
   float *accumulator = (float *)r->accumulator + first * PANEL;

@@ -1,4 +1,4 @@
-/* C-FDPA with L = 2 (RDNA 3) and GD-FDPA with L = 4 (RDNA 4), F = 24 and Fc = 26, to FP32, FP16 or BF16.
+/* C-FDPA with L = 2 (RDNA 3) and GD-FDPA with L = 2 or 4 (RDNA 4), F = 24 and Fc = 26, to FP32, FP16 or BF16.
 
    A product a b is exact in binary32. Let e be the greatest exponent in a group of products, C the exponent of c, and E
    the greatest of all e and C - 2. All terms are in units of 2^(E - 24), so c is below 2^27 units and sums are below
@@ -9,13 +9,13 @@
      integer if that group's exponent is at most 10 binades higher and products have 16 bits. If products have 22 bits,
      the limit is 8 binades, with conversions that keep four more bits (below 2^31). Two groups within this limit are
      near each other: both are rounded down in units of the greater exponent and shifted by the same amount.
-   - C-FDPA: products are multiplied by 2^(24 - E) with the sign of c. The sign bit of the result, also of a zero, is
-     the one unit that a complement is less.
+   - C-FDPA: products are multiplied by 2^(24 - E) with the sign of c. If the result is negative, also if it is -0, the
+     product opposes c and counts as a complement, which is one unit less. So the sign bit is subtracted.
    deficits_compare.h explains how exponents are compared. In two cases d is c itself (-0 becomes +0): all products are
    zero, because the complements of two zeros are too small to change the rounding of c; or c is infinite, which can
-   happen within a run. Rows in which neither case occurs and whose groups are near each other are computed as soon as
-   their exponents are known, other rows after these. Rows whose exponents do not fit are computed from significands and
-   integer exponents. */
+   happen within a run. If neither case can occur in a row and its groups are near each other, the first pass computes
+   it as soon as its exponents are known. The second pass computes the other rows. If a row's exponents do not fit, it
+   is computed from significands and integer exponents. */
 #ifndef SMMA_GEMM_FAMILY_C_FDPA_H
 #define SMMA_GEMM_FAMILY_C_FDPA_H
 
@@ -23,9 +23,9 @@
 
 #include "gemm/family/tr_fdpa.h"
 
-/* The least base of a row and of columns in C-FDPA; it bounds exponent fields. A base of -62 is a field of 65, and
-   subnormals have field 1, so their deficit is at least 64, which is not certain. A row or column of certain numbers
-   therefore has no subnormals, wherever their leading bits are. */
+/* The least base of a row, and of columns, with which C-FDPA is fast. A base of -62 is an exponent field of 65, and
+   subnormals have the field 1, so their deficits are at least 64 and not certain. If all deficits of a row or column
+   are certain, it therefore has no subnormals. */
 enum { C_FDPA_LEAST_NORMAL_BASE = -62 };
 
 /* Parameters that are constants in the inlined code. */
@@ -35,13 +35,17 @@ typedef struct {
   smma_format output;
 } c_fdpa_shape;
 
-/* C_FDPA_NEAR and C_FDPA_NEAR_WIDE bound the distance in binades between the exponent fields of two groups' greatest
-   products. The last bit of a product is what matters; exponent fields determine it for subnormals as for normal
-   numbers. It is 20 binades below the exponent for FP16, whose products are converted with C_FDPA_MORE_BITS bits in
-   addition to 24, and 14 binades below for BF16. */
-enum { C_FDPA_MORE_BITS = 4, C_FDPA_NEAR = 8, C_FDPA_NEAR_WIDE = 10 };
+/* Two groups are near each other if the exponents of their greatest products differ by at most C_FDPA_NEAR or
+   C_FDPA_NEAR_WIDE binades. Exponents are those of fields, because these determine the position of a product's last
+   bit, of subnormals, too. In FP16 the last bit is 20 binades below the exponent, in BF16 14 binades. */
+enum {
+  C_FDPA_MORE_BITS = 4, /* products of formats with short exponents are converted with this many bits more than 24 */
+  C_FDPA_NEAR = 8,      /* for formats with short exponents: 24 + 4 - 20 */
+  C_FDPA_NEAR_WIDE = 10 /* for formats with 8 exponent bits: 24 - 14 */
+};
 
-/* Returns the number of bits to which a group's products are converted in addition to F. */
+/* Returns with how many bits more than F the products of a group are converted. It is 0 for a single group, and for
+   formats with 8 exponent bits. */
 static inline int c_fdpa_more_bits(int length, int group, bool wide) {
   return length > group && !wide ? C_FDPA_MORE_BITS : 0;
 }
@@ -61,15 +65,17 @@ static bool c_fdpa_takes(const smma_operation *o) {
          (p->output == SMMA_F16 || p->overflow == SMMA_SUM_TO_INFINITY) && o->c == o->d;
 }
 
+/* Constants as vectors, for the columns of a panel. Loops over rows hold them in registers. */
 typedef struct {
-  vi top;                    /* exponent field of e + 2, for a group whose deficit and row base are 0 */
-  vi exponents, scale, unit; /* with x = E + 2 as a field: 2^(24 - E) is scale - x, 2^(E - 24) is x - unit */
-  vi up, down;               /* the same two powers, from y = top - x, the deficit of E + 2: up + y and down - y */
-  int32_t bases;             /* 2^base of the columns, as bits */
-  vf zero;
-  vi more; /* c_fdpa_more_bits as a field */
+  vi top;         /* exponent field of e + 2, for a group whose deficit and row base are 0 */
+  vi exponents;   /* the mask of an exponent field */
+  vi scale, unit; /* with x = E + 2 as a field: 2^(24 - E) is scale - x, 2^(E - 24) is x - unit */
+  vi up, down;    /* the same two powers, from y = top - x, the deficit of E + 2: up + y and down - y */
+  int32_t bases;  /* 2^base of the columns, as bits */
+  vf zero;        /* 0 */
+  vi more;        /* c_fdpa_more_bits as a field */
   vb picker[4], certain;
-  vb near; /* the greatest difference between sums of bytes of near groups */
+  vb near; /* the greatest difference between the sums of bytes of two groups that are near each other */
   bool saturates;
 } c_fdpa_words;
 
@@ -91,7 +97,7 @@ static inline c_fdpa_words c_fdpa_words_of(c_fdpa_shape s, const smma_operation 
   return w;
 }
 
-/* Returns the least sums of bytes of each group of a row; both are equal if there is only one group. */
+/* Returns the least sum of bytes of each group of a row. With only one group, both are equal. */
 static inline __attribute__((always_inline)) deficit_least c_fdpa_compare(c_fdpa_shape s, const unsigned char *a,
                                                                           const vb *column) {
   deficit_least least;
@@ -104,12 +110,13 @@ static inline __attribute__((always_inline)) deficit_least c_fdpa_compare(c_fdpa
   return least;
 }
 
-/* The least exponent of an FP16 c, as a field of binary32, judged by FP16's exponent field. A subnormal c has its
-   leading bit below it, and is normal in binary32. */
+/* The exponent of FP16's subnormals, as a field of binary32. The rule gives this exponent to a subnormal c, which is a
+   normal number with a smaller exponent in binary32. */
 enum { C_FDPA_LEAST_OF_HALF = (127 - 14) << 23 };
 
-/* Returns sum * 2^(E - 24), with the sign of `scale`. For FP16 the sum is rounded once: if it has more than 24 bits,
-   its last seven bits become one sticky bit. */
+/* Returns sum * scale, rounded once to FP32 or FP16, with +0 for -0; for BF16 the lower half of FP32 is then cleared.
+   `scale` is 2^(E - 24), in C-FDPA with the sign of c. For FP16 a sum of more than 24 bits is first shortened: its last
+   seven bits become one sticky bit. If the rule saturates, the greatest FP16 number replaces infinities. */
 static inline __attribute__((always_inline)) vf c_fdpa_round(c_fdpa_shape s, const c_fdpa_words *w, vi sum, vf scale) {
   const vi low = vi_set(0x7f), cut = vi_and_not(sum, low), finite = vi_set(INT32_MAX);
   vf d;
@@ -128,8 +135,9 @@ static inline __attribute__((always_inline)) vf c_fdpa_round(c_fdpa_shape s, con
   return vf_add(d, w->zero);
 }
 
-/* Computes C-FDPA. `x` holds the row's elements unscaled, so that products have their true value. A scaled value
-   below 2^-126 is also less than a unit. */
+/* Returns d of C-FDPA for the v-th vector of columns. `x` holds the row's elements unscaled, so that products have
+   their true value. If a scaled product is below 2^-126, it is also less than one unit, so that its rounding does not
+   matter. */
 static inline __attribute__((always_inline)) vf c_fdpa_add_opposing(c_fdpa_shape s, const c_fdpa_words *w, vi top,
                                                                     vi deficit, vf c, const vf *x,
                                                                     const unsigned char *b, int v) {
@@ -146,7 +154,7 @@ static inline __attribute__((always_inline)) vf c_fdpa_add_opposing(c_fdpa_shape
   return c_fdpa_round(s, w, sum, vi_as_float(vi_subtract(exponent, w->unit)));
 }
 
-/* GD-FDPA: computes the sum of one group, rounded down in the group's units. */
+/* Returns the sum of the products of one group of GD-FDPA, each rounded down in the group's units. */
 static inline __attribute__((always_inline)) vi c_fdpa_group(c_fdpa_shape s, const c_fdpa_words *w, int first,
                                                              vi deficit, const unsigned char *a, const unsigned char *b,
                                                              int v) {
@@ -161,16 +169,16 @@ static inline __attribute__((always_inline)) vi c_fdpa_group(c_fdpa_shape s, con
   return sum;
 }
 
-/* Returns x, which is c in units, rounded down. Returns 0 if -1 < x < 0, except if a unit is at most the least exponent
-   of c. */
+/* Returns x, which is c in units, rounded down. Returns 0 if -1 < x < 0, because the rule ignores a c whose exponent is
+   below the unit's. An FP16 subnormal has the exponent -14, so it is not ignored if the unit is at most 2^-14. */
 static inline __attribute__((always_inline)) vi c_fdpa_round_down(c_fdpa_shape s, vf x, vf unit) {
   vm counts = vi_less(vi_set((int32_t)0xbf7fffff), vf_bits(x));
   if (s.output == SMMA_F16) counts = vm_or(counts, vi_less(vf_bits(unit), vi_set(C_FDPA_LEAST_OF_HALF + 1)));
   return vf_floor_where(counts, x);
 }
 
-/* Computes GD-FDPA. The deficit of E + 2 is the least of all deficits, and negative if c decides. Each group is
-   shifted by the difference of its deficit to that. */
+/* Returns d of GD-FDPA for the v-th vector of columns. The deficit of E + 2 (`least`) is the least deficit of a group,
+   or negative if c determines E. A group's sum is shifted by the difference between its own deficit and `least`. */
 static inline __attribute__((always_inline)) vf c_fdpa_add_down(c_fdpa_shape s, const c_fdpa_words *w, vi top,
                                                                 const vi *deficit, vf c, const unsigned char *a,
                                                                 const unsigned char *b, int v) {
@@ -190,7 +198,8 @@ static inline __attribute__((always_inline)) vf c_fdpa_add_down(c_fdpa_shape s, 
   return c_fdpa_round(s, w, sum, unit);
 }
 
-/* Like c_fdpa_add_down for two groups that are near each other, in units of the greater exponent. */
+/* Does the same as c_fdpa_add_down for groups that are near each other. `deficit` is that of the greater exponent, in
+   whose units all products are rounded down. */
 static inline __attribute__((always_inline)) vf c_fdpa_add_near(c_fdpa_shape s, const c_fdpa_words *w, vi top,
                                                                 vi deficit, vf c, const unsigned char *a,
                                                                 const unsigned char *b, int v) {
@@ -205,8 +214,8 @@ static inline __attribute__((always_inline)) vf c_fdpa_add_near(c_fdpa_shape s, 
   return c_fdpa_round(s, w, sum, unit);
 }
 
-/* Reports whether the kernel can compute the row. `zeros`: some columns may have only zero products; c_fdpa_are_calm
-   says when this does not matter. */
+/* Reports whether a row's exponents fit. Sets `*zeros` if all products of the row with some column may be zero; it is
+   always false where such products need no care (see c_fdpa_are_calm). */
 static inline __attribute__((always_inline)) bool c_fdpa_fits(c_fdpa_shape s, const c_fdpa_words *w,
                                                               const unsigned char *x, int base, int columns_most,
                                                               deficit_least least, bool *zeros) {
@@ -225,7 +234,8 @@ static inline __attribute__((always_inline)) bool c_fdpa_fits(c_fdpa_shape s, co
   return fits;
 }
 
-/* Returns d, or c if all products are zero or c is infinite. -0 becomes +0, and in C-FDPA also subnormals. */
+/* Returns d, or c in lanes in which all products are zero or c is infinite. In such a c, -0 becomes +0; so do
+   subnormals in C-FDPA, except in FP16. */
 static inline __attribute__((always_inline)) vf c_fdpa_keep(c_fdpa_shape s, const c_fdpa_words *w, vb least, int v,
                                                             vf c, vf d) {
   const vi exponent = vi_and(vf_bits(c), w->exponents);
@@ -235,6 +245,7 @@ static inline __attribute__((always_inline)) vf c_fdpa_keep(c_fdpa_shape s, cons
   return vf_add_where(vm_or(zero, special), c, w->zero, d);
 }
 
+/* Updates one row of accumulators. `keeps`: d may be c itself, or the groups may be far from each other. */
 static inline __attribute__((always_inline)) void c_fdpa_row(c_fdpa_shape s, const c_fdpa_words *w, bool keeps,
                                                              const unsigned char *x, const unsigned char *b,
                                                              deficit_least least, float *c) {
@@ -264,16 +275,16 @@ static inline __attribute__((always_inline)) void c_fdpa_row(c_fdpa_shape s, con
   UNROLL for (int v = 0; v < 4; v++) vf_store(c + v * LANES, d[v]);
 }
 
-/* The rows of a chunk that the first pass did not finish. */
+/* The rows of a chunk that the first pass did not compute. */
 typedef struct {
   deficit_chunk least;
-  size_t count[2], row[2][DEFICIT_CHUNK]; /* rows that fit, and rows that do not */
+  size_t count[2], row[2][DEFICIT_CHUNK]; /* [0]: rows whose exponents fit; [1]: rows whose exponents do not */
 } c_fdpa_passes;
 
 /* ---- Exponents of any size ---- */
 
-/* Returns c in units of 2^(top - 24): its magnitude, or, for GD-FDPA, c rounded down. `lead` is the exponent of c, at
-   least -126 and at most top + 2. */
+/* Returns c in units of 2^(top - 24): for C-FDPA its truncated magnitude, for GD-FDPA c rounded down, or 0 if c is
+   below one unit. `lead` is the exponent of c, from -126 to top + 2. */
 static inline __attribute__((always_inline)) vi c_fdpa_exact_addend(c_fdpa_shape s, vf c, vi lead, vi top) {
   const vi bits = vf_bits(c), field = vi_shift_right(vi_shift_left(bits, 1), 24), zero = vi_set(0);
   const vi hidden = vi_shift_left(vi_min(field, vi_set(1)), 26), down = vi_add(vi_subtract(top, lead), vi_set(2));
@@ -283,8 +294,8 @@ static inline __attribute__((always_inline)) vi c_fdpa_exact_addend(c_fdpa_shape
                    vi_shift_down_by(vi_select(vi_less(bits, zero), vi_subtract(zero, units), units), down));
 }
 
-/* Adds the products of elements row + k * DEFICIT_CHUNK and column + k * PANEL in units of 2^(top - 24). C-FDPA adds
-   them relative to the sign of c. */
+/* Returns the sum of the products of elements row + k * DEFICIT_CHUNK and column + k * PANEL in units of 2^(top - 24).
+   In C-FDPA the sum is relative to the sign of c: it is positive if it has this sign. */
 static inline __attribute__((always_inline)) vi c_fdpa_sum_exactly(c_fdpa_shape s, const tr_elements *a, size_t row,
                                                                    const tr_elements *b, size_t column, vi top, vf c) {
   vi sum = vi_set(0);
@@ -308,7 +319,7 @@ static inline __attribute__((always_inline)) vi c_fdpa_sum_exactly(c_fdpa_shape 
   return sum;
 }
 
-/* Rounds sum * 2^unit once. C-FDPA flushes results below 2^-126, after rounding to 24 bits. */
+/* Returns sum * 2^unit, rounded once. C-FDPA flushes results that are below 2^-126 after rounding to 24 bits. */
 static inline __attribute__((always_inline)) vf c_fdpa_round_exactly(c_fdpa_shape s, vi sum, vi unit) {
   const vi field = vi_shift_right(vi_shift_left(vf_bits(vi_to_float(sum)), 1), 24);
   const vf d = vf_add(
@@ -319,7 +330,7 @@ static inline __attribute__((always_inline)) vf c_fdpa_round_exactly(c_fdpa_shap
   return vi_as_float(s.output == SMMA_BF16 ? vi_and(bits, vi_set((int32_t)0xffff0000)) : bits);
 }
 
-/* Computes one row. An infinite c stays. */
+/* Updates one row of accumulators, by the integer exponents of all products. An infinite c stays. */
 static inline __attribute__((always_inline)) void c_fdpa_row_exactly(c_fdpa_shape s, const tr_elements *a, size_t row,
                                                                      const tr_elements *b, float *accumulator) {
   for (size_t v = 0; v < PANEL; v += LANES) {
@@ -335,7 +346,7 @@ static inline __attribute__((always_inline)) void c_fdpa_row_exactly(c_fdpa_shap
   }
 }
 
-/* Decodes elements like tr_decode; C-FDPA reads subnormals as zeros. */
+/* Decodes elements as tr_decode does; C-FDPA (`opposing`) reads subnormals as zeros. */
 static void c_fdpa_decode(const smma_run *r, bool of_a, bool opposing, size_t first, size_t vectors, size_t block,
                           tr_elements *x) {
   const size_t count = vectors * (size_t)smma_block_of(&r->multiplier->operation);
@@ -344,7 +355,7 @@ static void c_fdpa_decode(const smma_run *r, bool of_a, bool opposing, size_t fi
     if (fabsf(x->significand[i]) < 1) x->significand[i] *= 0, x->exponent[i] = TR_NONE;
 }
 
-/* Computes the rows whose exponents do not fit; the chunk begins at `first`. */
+/* Computes the rows of a chunk whose exponents do not fit. The chunk begins at row `first`. */
 static inline __attribute__((always_inline)) void c_fdpa_rows_exactly(const smma_run *r, c_fdpa_shape s, size_t first,
                                                                       size_t block, const c_fdpa_passes *p) {
   tr_elements a, b;
@@ -356,7 +367,8 @@ static inline __attribute__((always_inline)) void c_fdpa_rows_exactly(const smma
 
 /* ---- Blocks ---- */
 
-/* First pass: compares exponents, and computes the rows for which that suffices. */
+/* First pass: compares exponents, and computes the rows for which this comparison is enough. Stores the other rows in
+   `p`. */
 static inline __attribute__((always_inline)) void c_fdpa_begin(c_fdpa_shape s, const c_fdpa_words *w, int base,
                                                                const unsigned char *a, const unsigned char *b,
                                                                size_t rows, bool calm, c_fdpa_passes *p,
@@ -400,9 +412,8 @@ static inline __attribute__((always_inline)) void c_fdpa_block(const smma_run *r
       (const unsigned char *)r->a + (block * r->packed_rows + first) * deficit_row_block((size_t)s.length);
   const unsigned char *b = (const unsigned char *)r->b + block * PANEL * deficit_column_block((size_t)s.length);
   const int32_t *range = deficit_column_bases(s.length, b) + PANEL;
-  const int base = range[0] == range[1]
-                       ? range[0]
-                       : TR_LEAST_BASE - 256; /* base of all columns, or a value out of range if they differ */
+  /* The columns' base. If their bases differ, a value so low that no row fits. */
+  const int base = range[0] == range[1] ? range[0] : TR_LEAST_BASE - 256;
   const c_fdpa_words w = c_fdpa_words_of(s, &r->multiplier->operation, base);
   float *accumulator = (float *)r->accumulator + first * PANEL;
   c_fdpa_passes p;
@@ -413,9 +424,9 @@ static inline __attribute__((always_inline)) void c_fdpa_block(const smma_run *r
   *calm = false;
 }
 
-/* Reports whether no sum of the run becomes infinite, and none must be retained because all products are zero. For
-   GD-FDPA with fewer than 8 exponent bits, let the unit be 2^(e - 24) with e = deficit_top - 62, the least unit. All
-   sums are multiples of it; the first ones are if they are zero or at least 2^e. */
+/* Reports whether no row of the run has to keep c: no accumulator becomes infinite, and zero products leave c as it is.
+   The latter holds in GD-FDPA with fewer than 8 exponent bits if all accumulators are multiples of the least unit,
+   2^(e - 24) with e = deficit_top - 62. All later ones are if the first ones are zero or at least 2^e. */
 static bool c_fdpa_are_calm(const smma_operation *o, const float *accumulator, size_t count) {
   const vi least = vi_set((int32_t)((uint32_t)(127 + deficit_top(o) - DEFICIT_CERTAIN / 2) << 23));
   vi care = vi_set(0);
@@ -439,7 +450,8 @@ static inline __attribute__((always_inline)) void c_fdpa_panel(const smma_run *r
   }
 }
 
-/* C-FDPA multiplies elements in units of their base; GD-FDPA's terms are integers at a deficit of 0. */
+/* Packs rows. For C-FDPA values are relative to their base. For GD-FDPA they are scaled so that products with a deficit
+   of 0 are in units of their group. */
 static void c_fdpa_pack_rows(const smma_pack *pack) {
   const smma_operation *o = &pack->multiplier->operation;
   const int more = c_fdpa_more_bits(smma_block_of(o), o->rule.with.c_fdpa.group, deficit_is_wide(o));

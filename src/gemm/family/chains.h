@@ -1,24 +1,27 @@
-/* Sums in two chains (core/chains.h) with native arithmetic. Products with even k and with odd k have separate
-   registers, which start from zero in each step. After the step their sum is added to d. Infinities and NaN follow IEEE
-   754; accumulators get the rule's NaN when they leave the registers, as in fma.h.
+/* Sums in two chains (core/chains.h) with native arithmetic. The products with even k and those with odd k form a chain
+   each. Both chains start from zero in each step. After the step their sum is added to d. Infinities and NaN follow
+   IEEE 754; accumulators get the rule's NaN when they leave the registers, as in fma.h.
 
    Sums of FP32 numbers are multiples of 2^-149. Below 2^-126 they are exact, so that all hardware flushes them
-   alike. Fused multiply-adds of BF16 follow FTZ-FMA (ftz.h): if hardware flushes differently, the core computes
-   steps with a result of 2^-126. Fused multiply-adds of FP16 are multiples of 2^-48.
+   in the same way. Fused multiply-adds of BF16 are those of FTZ-FMA (ftz.h): if hardware flushes differently, the core
+   computes steps with a result of 2^-126. Fused multiply-adds of FP16 are multiples of 2^-48, never subnormal.
 
-   AMX-FP8: the chains add pairs of products, each a product and a fused multiply-add. */
+   In AMX-FP8 the chains add pairs of products. A pair is computed as a product and a fused multiply-add. */
 #ifndef SMMA_GEMM_FAMILY_CHAINS_H
 #define SMMA_GEMM_FAMILY_CHAINS_H
 
 #include "core/chains.h"
 #include "gemm/family/pairs.h"
 
-/* CPUs with few registers compute the two chains in separate passes, because both do not fit. */
+/* Size of the block of D that is computed at a time. */
 enum { CHAINS_ROWS = 4, CHAINS_VECTORS = 2, CHAINS_COLUMNS = CHAINS_VECTORS * LANES };
-enum { CHAINS_ALL = CHAINS_ROWS * CHAINS_VECTORS, CHAINS_PER_PASS = REGISTERS < 32 ? 1 : 2 };
+enum {
+  CHAINS_ALL = CHAINS_ROWS * CHAINS_VECTORS, /* vectors of the block */
+  CHAINS_PER_PASS = REGISTERS < 32 ? 1 : 2   /* chains computed at a time: both need more than 16 registers */
+};
 
-/* Computes CHAINS_PER_PASS chains, from number `first` on, of `count` products from zero, for CHAINS_ROWS x
-   CHAINS_COLUMNS elements. */
+/* Computes CHAINS_PER_PASS chains, from chain `first` on, for CHAINS_ROWS x CHAINS_COLUMNS elements. A chain starts
+   from zero and adds `count` products. */
 static inline __attribute__((always_inline)) void chains_add(const float *a, const float *b, size_t count, int first,
                                                              vf (*sum)[CHAINS_ALL]) {
   UNROLL for (int c = 0; c < CHAINS_PER_PASS; c++) UNROLL for (int i = 0; i < CHAINS_ALL; i++) sum[first + c][i] =
@@ -33,7 +36,8 @@ static inline __attribute__((always_inline)) void chains_add(const float *a, con
   }
 }
 
-/* Computes `steps` steps of `pairs` pairs of products, and prefetches the next block's d. */
+/* Updates a block d by `steps` steps, each of `pairs` products with even k and as many with odd k. Prefetches the next
+   block. */
 static void chains_block(const float *a, const float *b, size_t steps, size_t pairs, vf nan, float *d) {
   UNROLL for (int i = 0; i < CHAINS_ALL; i++) __builtin_prefetch(d + (i + CHAINS_ALL) * LANES);
   for (; steps > 0; steps--, a += 2 * pairs * CHAINS_ROWS, b += 2 * pairs * CHAINS_COLUMNS) {
@@ -45,7 +49,7 @@ static void chains_block(const float *a, const float *b, size_t steps, size_t pa
   UNROLL for (int i = 0; i < CHAINS_ALL; i++) vf_store(d + i * LANES, vf_replace_nan(vf_load(d + i * LANES), nan));
 }
 
-/* Computes one row, LANES columns from `column` on, for hardware that does not flush as the rule does. */
+/* Computes one row, LANES columns from `column` on, on hardware that does not flush as the rule does. */
 static void chains_row(const smma_run *r, const float *a, const float *b, size_t row, size_t column, vf nan) {
   const size_t pairs = (size_t)r->multiplier->operation.k / 2;
   float *d = (float *)r->accumulator + row * CHAINS_COLUMNS + column;
@@ -53,7 +57,7 @@ static void chains_row(const smma_run *r, const float *a, const float *b, size_t
   for (size_t step = r->first; step < r->last; step++) {
     const vf before = sum;
     vf chain[2] = {vf_set(0), vf_set(0)};
-    vm rare = vi_less(vi_set(0), vi_set(0)); /* no lane */
+    vm rare = vi_less(vi_set(0), vi_set(0)); /* no lane is set */
     for (size_t pair = 0; pair < pairs; pair++, a += 2 * CHAINS_ROWS, b += 2 * CHAINS_COLUMNS)
       UNROLL for (int i = 0; i < 2; i++) {
         chain[i] = vf_fma(vf_set(a[i * CHAINS_ROWS]), vf_load(b + i * CHAINS_COLUMNS), chain[i]);
@@ -90,7 +94,7 @@ static void chains_run(const smma_run *r) {
 
 /* ---- AMX-FP8 ---- */
 
-/* Computes CHAINS_PER_PASS chains, from number `first` on, of `count` pairs of products each. */
+/* Does the same as chains_add with `count` pairs of products for each chain. */
 static inline __attribute__((always_inline)) void chains_add_pairs(const float *a, const float *b, size_t count,
                                                                    int first, vf (*sum)[CHAINS_ALL]) {
   enum { PRODUCTS = 2 * CHAINS_PER_PASS };
@@ -110,8 +114,8 @@ static inline __attribute__((always_inline)) void chains_add_pairs(const float *
   }
 }
 
-/* Computes `steps` steps of K products. Products of FP8 are exact and multiples of 2^-32, so that of all operands only
-   d can be subnormal, and no sum. */
+/* Updates a block d by `steps` steps of k products. Products of FP8 are exact and multiples of 2^-32. So no sum is
+   subnormal, and only the first d can be. */
 static void chains_fp8_block(const float *a, const float *b, size_t steps, size_t k, vf nan, float *d) {
   for (; steps > 0; steps--, a += k * CHAINS_ROWS, b += k * CHAINS_COLUMNS) {
     vf sum[2][CHAINS_ALL];
@@ -131,7 +135,8 @@ static void chains_fp8_run(const smma_run *r) {
                      (float *)r->accumulator + row * CHAINS_COLUMNS);
 }
 
-/* Numbers of E5M2 are the upper bytes of those of FP16. */
+/* Converts E5M2, whose encodings are the upper bytes of FP16 encodings. The second function flushes subnormals to zeros
+   of the same sign. */
 static uint32_t chains_from_e5m2(uint32_t code) { return fma_from_f16(code << 8); }
 static uint32_t chains_from_e5m2_flushed(uint32_t code) {
   return fma_from_f16((code & 0x7c ? code : code & 0x80) << 8);
@@ -161,7 +166,8 @@ static void chains_fp8_pack_columns(const smma_pack *pack) { chains_fp8_pack(pac
 
 static bool chains_is_fp8(smma_format format) { return format == SMMA_E5M2 || format == SMMA_E4M3; }
 
-static bool chains_are_zero_or_kept(smma_subnormal_policy p) { return p != SMMA_SUBNORMALS_TO_POSITIVE_ZERO; }
+/* Reports whether subnormal factors are kept, or become zeros of the same sign. */
+static bool chains_keep_sign(smma_subnormal_policy p) { return p != SMMA_SUBNORMALS_TO_POSITIVE_ZERO; }
 
 /* Reports whether the operation adds pairs of products, rounds each pair, and adds the pairs in two chains. */
 static bool chains_fp8_takes(const smma_operation *o) {
@@ -170,7 +176,7 @@ static bool chains_fp8_takes(const smma_operation *o) {
   smma_subnormal_policy of_factors;
   if (o->rule.algorithm != SMMA_COMPOSITION || p->steps != 4 || !smma_has_one_nan(o->rule.nan) || o->scale_block != 0 ||
       o->k % 4 != 0 || !chains_is_fp8(o->a) || !chains_is_fp8(o->b) || o->c != SMMA_F32 || o->d != SMMA_F32 ||
-      !chains_are_zero_or_kept(p->subnormal_a) || !chains_are_zero_or_kept(p->subnormal_b))
+      !chains_keep_sign(p->subnormal_a) || !chains_keep_sign(p->subnormal_b))
     return false;
   rest = *p;
   rest.steps = 3;

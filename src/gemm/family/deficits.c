@@ -17,6 +17,7 @@ void deficit_take_scales(const smma_fetch *f, int32_t *base, unsigned char *spec
   }
 }
 
+/* Returns the greatest number of a vector, at least 0. */
 static inline int32_t deficit_greatest_lane(vi x) {
   int32_t lanes[LANES], result = 0;
   vi_store(lanes, x);
@@ -24,9 +25,9 @@ static inline int32_t deficit_greatest_lane(vi x) {
   return result;
 }
 
-/* Decodes a panel into values and bytes of deficits. A number whose exponent field is `greatest` of its column has
-   deficit 0. Returns twice the greatest deficit of a nonzero number if `wide`, else 0. `bytes`, `wide`, `to_f16` and
-   `careful` are constants in the inlined copies. */
+/* Decodes a block of a panel and stores its values and bytes. `greatest` holds the exponent field of each column that
+   has the deficit 0 if columns have bases (`wide`). Returns twice the greatest deficit of a nonzero number if `wide`,
+   else 0. `bytes`, `wide`, `to_f16` and `careful` are constants in the inlined copies. */
 static inline __attribute__((always_inline)) int32_t deficit_decode_columns(const deficit_decoder *d, size_t bytes,
                                                                             bool wide, bool to_f16, bool careful,
                                                                             const deficit_block *b,
@@ -51,8 +52,8 @@ static inline __attribute__((always_inline)) int32_t deficit_decode_columns(cons
   return wide ? deficit_greatest_lane(most) : 0;
 }
 
-/* Like deficit_decode_columns, for fetched encodings; only `present` columns are in the matrix. Columns outside
-   count as zeros of deficit 0, so that their exponents are certain. */
+/* Does the same as deficit_decode_columns for fetched encodings. Only `present` columns are in the matrix. The others
+   get values of 0 and bytes of 0 (deficit 0), so that their exponents are certain. */
 static int32_t deficit_decode_fetched(const deficit_decoder *d, bool wide, bool to_f16, const deficit_block *b,
                                       size_t present, const int32_t *greatest, unsigned char *out) {
   const size_t values = b->length * 4 * PANEL;
@@ -84,7 +85,7 @@ static void deficit_share_columns(int32_t *greatest) {
   for (size_t v = 0; v < PANEL && most - least <= DEFICIT_COMMON_SPAN; v++) greatest[v] = most;
 }
 
-/* Like deficit_decode_columns, for encodings of any size. */
+/* Calls deficit_decode_columns with constant arguments, so that each combination has its own inlined copy. */
 static int32_t deficit_decode_block(const deficit_decoder *d, bool wide, bool to_f16, bool careful,
                                     const deficit_block *b, const int32_t *greatest, unsigned char *out) {
   if (careful) {
@@ -101,15 +102,15 @@ static int32_t deficit_decode_block(const deficit_decoder *d, bool wide, bool to
   return deficit_decode_columns(d, 1, false, false, false, b, greatest, out);
 }
 
-/* Finds greatest exponents and special numbers of a panel; returns whether there are special numbers. */
-static bool deficit_look_at_block(const deficit_decoder *d, const deficit_block *b, int32_t *greatest,
-                                  unsigned char *special) {
+/* Calls deficit_greatest_columns with a constant size of encodings. */
+static bool deficit_greatest_block(const deficit_decoder *d, const deficit_block *b, int32_t *greatest,
+                                   unsigned char *special) {
   if (b->bytes == 1) return deficit_greatest_columns(d, 1, b, greatest, special);
   if (b->bytes == 2) return deficit_greatest_columns(d, 2, b, greatest, special);
   return deficit_greatest_columns(d, 4, b, greatest, special);
 }
 
-/* Packs one block. `shared`: with one base for all columns, if they are similar. */
+/* Packs one block of a panel; `shared` is as in deficit_pack_columns. */
 static void deficit_pack_column_block(const smma_fetch *f, const deficit_decoder *d, bool shared, unsigned char *out,
                                       unsigned char *special) {
   const smma_operation *o = &f->multiplier->operation;
@@ -125,8 +126,8 @@ static void deficit_pack_column_block(const smma_fetch *f, const deficit_decoder
     range[2] = deficit_decode_fetched(d, wide, to_f16, &b, present, greatest, out);
   } else {
     bool careful;
-    smma_ask_ahead(f->view, b.code, length, b.step, PANEL * b.bytes);
-    careful = deficit_look_at_block(d, &b, greatest, special);
+    smma_prefetch_ahead(f->view, b.code, length, b.step, PANEL * b.bytes);
+    careful = deficit_greatest_block(d, &b, greatest, special);
     if (wide && shared) deficit_share_columns(greatest);
     range[2] = deficit_decode_block(d, wide, to_f16, careful, &b, greatest, out);
   }
@@ -154,13 +155,13 @@ void deficit_pack_columns(const smma_pack *pack, bool shared) {
   }
 }
 
-/* Returns the significand of the magnitude; 0 for zeros. */
+/* Returns the significands of the magnitudes, from 1 to below 2; 0 for zeros. */
 static inline vf deficit_weight(vf value) {
   const vi significand = vi_or(vi_and(vf_bits(value), vi_set(0x7fffff)), vi_set(127 << 23));
   return vf_select(vf_equal(value, vf_set(0)), vf_set(0), vi_as_float(significand));
 }
 
-/* Packs one block of a group of rows, with values times `unit`. */
+/* Packs one block of a group of rows. All values are multiplied by `unit`. */
 static void deficit_pack_row_block(const smma_fetch *f, const deficit_decoder *d, float unit, int32_t *out,
                                    unsigned char *special) {
   const smma_operation *o = &f->multiplier->operation;

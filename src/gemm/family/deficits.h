@@ -1,14 +1,17 @@
-/* Packs operands with exponents as deficits, for fast comparison of the exponents of products (deficits_compare.h).
+/* Packs operands with their exponents as deficits, for fast comparison of the exponents of products
+   (deficits_compare.h).
 
-   The deficit of a nonzero operand is the distance of its exponent field (1 for subnormals) below the greatest possible
-   field. For most formats the greatest possible field is all ones, and the base is 0. For formats with 8 exponent bits
-   (bf16, tf32) it is the greatest field of the operand's vector in the block (a row of A or a column of B). The
-   exponent of that field is then the vector's base, by which values are scaled. Exponents of scale factors are added to
-   bases. The exponent of a product is then deficit_top + its bases - its deficits.
+   A vector is a row of A or a column of B within a block. The deficit of a nonzero operand is the distance of its
+   exponent field (1 for subnormals) below a greatest field. For most formats the greatest field is all ones, and
+   vectors have the base 0. For formats with 8 exponent bits (BF16, TF32) the greatest field is that of the vector's
+   numbers. The exponent of this field is then the vector's base, and the vector's values are divided by 2^base.
+   Exponents of scale factors are added to bases. The exponent of a product is deficit_top plus both bases minus both
+   deficits.
 
-   A byte holds twice the deficit, so that half of a sum is one instruction away from an exponent field. Deficits
-   above 63 are stored as 63. The byte of a zero is odd. A sum of two bytes is certain if neither is of a zero or of
-   a deficit stored as 63; zeros have a byte greater than any certain sum. */
+   A byte holds twice the deficit: vb_pick turns the sum of two bytes, which is twice the deficit of a product, into an
+   exponent field. Deficits above 63 are stored as 63; a zero has the byte DEFICIT_ZERO. A sum of two bytes is certain
+   if it is at most DEFICIT_CERTAIN. Then it is the sum of the true deficits, because the bytes of zeros and of deficits
+   stored as 63 are greater. */
 #ifndef SMMA_GEMM_FAMILY_DEFICITS_H
 #define SMMA_GEMM_FAMILY_DEFICITS_H
 
@@ -16,27 +19,27 @@
 #include "gemm/pack.h"
 
 /* Deficits, and all bounds of them here and in the families, count exponent fields. The leading bit of a subnormal
-   with f fraction bits is up to f binades below its field; that of a product of two subnormals up to 2 f. A family
-   that needs numbers or products not to vanish, or to be normal in binary32, adds these. */
+   with f fraction bits is up to f binades below its field; that of a product of two subnormals up to 2 f. If numbers or
+   products of a family must not vanish, or must be normal in binary32, its bounds take these binades into account. */
 enum {
-  DEFICIT_LONGEST = 64, /* the longest block */
+  DEFICIT_LONGEST = 64, /* the most products of a block */
   DEFICIT_GROUP = 16,   /* rows that are packed together */
   DEFICIT_MOST = 63,    /* greater deficits are stored as 63; no family then retains more than the sign of a product */
   DEFICIT_CERTAIN = 2 * 62, /* the greatest sum of two bytes that is certain */
   DEFICIT_ZERO = 127,       /* the byte of a zero */
-  DEFICIT_COMMON_SPAN =
-      24 /* columns share a base if the exponent fields of their greatest numbers are within this span */
+  DEFICIT_COMMON_SPAN = 24  /* columns can share a base if their greatest exponent fields differ by at most this */
 };
 
-/* Bounds twice the sum of the greatest deficits of a row and of its columns. Deficits count exponent fields, and the
-   leading bit of a subnormal BF16 number is up to 7 binades below its field. A packed number of deficit d is thus at
-   least 2^-(d + 7). If rows are packed with a unit of 2^24 or more, a product is at least 2^(24 - d - 14). Within the
-   bound both are at least 2^-149 and do not vanish. */
+/* No product of BF16 vanishes in binary32 if twice the sum of the greatest deficits of its row and its column is at
+   most DEFICIT_VISIBLE. The leading bit of a subnormal BF16 number is up to 7 binades below its field, so a packed
+   number of deficit d is at least 2^-(d + 7). If rows are packed with a unit of 2^24 or more, a product of deficit d is
+   at least 2^(24 - d - 14). Within the bound both are at least 2^-149. */
 enum { DEFICIT_VISIBLE = 2 * (149 - 7) };
 
+/* Reports whether the operands' formats have 8 exponent bits, so that vectors have bases. */
 static bool deficit_is_wide(const smma_operation *o) { return smma_encoding_of(o->a).exponent_bits == 8; }
 
-/* Returns the format that determines the operands' exponents. */
+/* Returns the encoding that determines exponents: FP16's if the operation widens its operands, else `format`'s. */
 static smma_encoding deficit_encoding(const smma_operation *o, smma_format format) {
   return smma_encoding_of(o->rule.algorithm == SMMA_FP8_BY_FP16 ? SMMA_F16 : format);
 }
@@ -50,11 +53,14 @@ static inline int deficit_top(const smma_operation *o) {
   return deficit_greatest_field(a) - a.bias + deficit_greatest_field(b) - b.bias;
 }
 
-/* Layout of a packed block of L products. Rows, in groups of DEFICIT_GROUP: L times the group's values; L times a
-   byte per row, repeated four times; the rows' bases as differences of exponent fields, and as numbers; the sums of
-   their significands' magnitudes; twice the greatest deficits of their nonzero numbers. Columns, PANEL wide: L
-   vectors of values; L vectors of bytes, with column v LANES + i in byte v of lane i; the bases; then the least and
-   the greatest base, twice the greatest deficit of a nonzero number, and an unused word. */
+/* Layout of a packed block of L products. All words have 32 bits.
+   - Rows, in groups of DEFICIT_GROUP. Each item has one word per row: L times the values; L times the byte, repeated
+     four times; the bases as differences of exponent fields; the bases as integers; the sums of the magnitudes of
+     significands; twice the greatest deficits of nonzero numbers.
+   - Columns, in panels: L times the values, one word per column; L times the bytes, one vector with column
+     v LANES + i in byte v of lane i; the bases, one word per column; the least and the greatest base; twice the
+     greatest deficit of a nonzero number; unused words.
+   deficit_row_block and deficit_column_block return the bytes of one row and one column in this layout. */
 static inline size_t deficit_row_block(size_t length) { return length * 8 + 16; }
 static inline size_t deficit_column_block(size_t length) { return length * 5 + 5; }
 
@@ -68,11 +74,12 @@ static inline size_t deficit_column_bytes(const smma_operation *o) {
   return deficit_blocks(o) * deficit_column_block((size_t)smma_block_of(o));
 }
 
-/* Returns the i-th packed word of a row whose first word is at `a`. */
+/* Returns the address of item i of a row whose first item is at `a`. */
 static inline const uint32_t *deficit_row_word(const unsigned char *a, int i) {
   return (const uint32_t *)a + i * DEFICIT_GROUP;
 }
 
+/* Return the items of a row that follow its bytes, in the order of the layout. */
 static inline int32_t deficit_row_base_field(int length, const unsigned char *a) {
   return (int32_t)*deficit_row_word(a, 2 * length);
 }
@@ -86,26 +93,29 @@ static inline int32_t deficit_row_most(int length, const unsigned char *a) {
   return (int32_t)*deficit_row_word(a, 2 * length + 3);
 }
 
-/* Returns the address of a row's words; a row takes `row_bytes` bytes. */
+/* Returns the address of the first item of row `row`. `a` is that of row 0; a row has `row_bytes` bytes. */
 static inline const unsigned char *deficit_row(const unsigned char *a, size_t row_bytes, size_t row) {
   return a + row / DEFICIT_GROUP * DEFICIT_GROUP * row_bytes + row % DEFICIT_GROUP * 4;
 }
 
+/* Returns the bases of a packed block of columns; the block's other words follow them. */
 static inline const int32_t *deficit_column_bases(int length, const unsigned char *b) {
   return (const int32_t *)(b + (size_t)length * PANEL * 5);
 }
 
-/* Reports whether every sum of two bytes is certain, except sums in which a byte belongs to a zero. `range` points to
-   the words after the columns' bases. */
+/* Reports whether every sum of two bytes of nonzero numbers is certain, so that other sums show zero products. `range`
+   is the address of the words after the columns' bases. */
 static inline bool deficit_tells_zeros(int length, const unsigned char *a, const int32_t *range) {
   return deficit_row_most(length, a) + range[2] <= DEFICIT_CERTAIN;
 }
 
-/* A decoder of columns in vectors, LANES encodings at a time. */
+/* The members of smma_decoder as SIMD vectors, for decoding LANES encodings at a time. */
 typedef struct {
-  vi fields, largest, nan, ignored, to_float, to_sign, fraction_bits, greatest;
+  vi fields, largest, nan, ignored, fraction_bits;
+  vi to_float, to_sign; /* left shifts of the fields and of the sign bit to their positions in binary32 */
+  vi greatest;          /* the greatest field, for vectors with the base 0 */
   vf unit;
-  bool has_nan; /* has a NaN whose other fields are those of a zero */
+  bool has_nan; /* the format has a NaN with the fields of a zero */
 } deficit_decoder;
 
 static inline deficit_decoder deficit_decoder_of(const smma_operation *o, smma_format format) {
@@ -118,32 +128,36 @@ static inline deficit_decoder deficit_decoder_of(const smma_operation *o, smma_f
   return w;
 }
 
+/* Loads LANES encodings of `bytes` bytes, without ignored bits. */
 static inline __attribute__((always_inline)) vi deficit_load(const deficit_decoder *d, size_t bytes,
                                                              const unsigned char *code) {
   if (bytes == 1) return vi_load_bytes(code);
   return bytes == 2 ? vi_load_halves(code) : vi_shift_down_by(vi_load((const int32_t *)code), d->ignored);
 }
 
-/* The encodings of a block of columns: `bytes` each, `step` bytes from one k to the next. */
+/* The encodings of a block of vectors: each has `bytes` bytes, and those with the same k are contiguous. `step` is the
+   distance in bytes from one k to the next. */
 typedef struct {
   const unsigned char *code;
   size_t bytes, step, length;
 } deficit_block;
 
-/* Returns the fields of finite numbers; others count as zero. */
+/* Returns the fields of LANES numbers; those of infinities and NaN become 0. Sets `*special` in their lanes. */
 static inline vi deficit_fields(const deficit_decoder *d, vi x, vm *special) {
   const vi fields = vi_and(x, d->fields);
   *special = vm_or(vi_less(d->largest, fields), vi_equal(x, d->nan));
   return vi_select(*special, vi_set(0), fields);
 }
 
-/* Stores the exponent fields of the greatest numbers; 127 for zeros. */
+/* Stores the greatest exponent field of each vector. `most` holds the greatest fields of its numbers. A vector of zeros
+   gets 127, so that its base is 0. */
 static inline void deficit_store_greatest(const deficit_decoder *d, vi most, int32_t *greatest) {
   const vi field = vi_max(vi_shift_down_by(most, d->fraction_bits), vi_set(1));
   vi_store(greatest, vi_select(vi_equal(most, vi_set(0)), vi_set(127), field));
 }
 
-/* Finds the greatest exponent fields of finite numbers, and flags columns with infinities or NaN. */
+/* Finds the greatest exponent field of each vector's finite numbers, and flags the vectors with infinities or NaN.
+   `vectors` is the number of SIMD vectors that hold a block's vectors. */
 static inline __attribute__((always_inline)) void deficit_greatest_careful(const deficit_decoder *d, size_t bytes,
                                                                            size_t vectors, const deficit_block *b,
                                                                            int32_t *greatest, unsigned char *special) {
@@ -161,7 +175,8 @@ static inline __attribute__((always_inline)) void deficit_greatest_careful(const
   }
 }
 
-/* Like deficit_greatest_careful, but returns true only if the exponent fields show that all numbers are finite. */
+/* Finds the greatest exponent field of each column as if all numbers were finite. Returns whether it is known that they
+   are; otherwise `greatest` may be wrong. */
 static inline __attribute__((always_inline)) bool deficit_greatest_finite(const deficit_decoder *d, size_t bytes,
                                                                           const deficit_block *b, int32_t *greatest) {
   vi most[4] = {vi_set(0), vi_set(0), vi_set(0), vi_set(0)}, all;
@@ -174,7 +189,8 @@ static inline __attribute__((always_inline)) bool deficit_greatest_finite(const 
   return !d->has_nan && !vm_bits(vi_less(d->largest, all));
 }
 
-/* Reports whether some numbers are infinite or NaN, and finds the greatest exponent fields. */
+/* Finds the greatest exponent field of each column's finite numbers. Returns false if all numbers are known to be
+   finite. Otherwise flags the columns with infinities or NaN. */
 static inline __attribute__((always_inline)) bool deficit_greatest_columns(const deficit_decoder *d, size_t bytes,
                                                                            const deficit_block *b, int32_t *greatest,
                                                                            unsigned char *special) {
@@ -183,11 +199,10 @@ static inline __attribute__((always_inline)) bool deficit_greatest_columns(const
   return true;
 }
 
-/* Origin of the values and bytes of vectors: twice the exponent field of deficit 0, and, for vectors with bases,
-   2^(127 - that field), which may be subnormal. */
+/* What values and bytes of LANES vectors are relative to. */
 typedef struct {
-  vi top;
-  vf unit;
+  vi top;  /* twice the greatest field, which has the deficit 0 */
+  vf unit; /* 2^-base, which may be subnormal; used only if vectors have bases */
 } deficit_origin;
 
 static inline deficit_origin deficit_origin_of(const deficit_decoder *d, bool wide, const int32_t *greatest) {
@@ -196,13 +211,16 @@ static inline deficit_origin deficit_origin_of(const deficit_decoder *d, bool wi
   return (deficit_origin){vi_shift_left(top, 1), vi_as_float(unit)};
 }
 
-/* A number's value, its byte, and twice its deficit without saturation; the last is 0 for zero. */
+/* LANES decoded numbers. */
 typedef struct {
   vf value;
-  vi byte, twice;
+  vi byte;  /* the byte to pack */
+  vi twice; /* twice the deficit, also if it is above 63; 0 for zero */
 } deficit_number;
 
-/* Decodes numbers. `careful` must be set if some may be infinite or NaN. */
+/* Decodes LANES encodings. `wide`: vectors have bases, by which values are scaled, and deficits may exceed 63.
+   `to_f16`: exponent fields are those that the values have in FP16. `careful`: some numbers may be infinite or NaN;
+   they become zero. */
 static inline __attribute__((always_inline)) deficit_number deficit_decode(const deficit_decoder *d, bool wide,
                                                                            bool to_f16, bool careful, vi x,
                                                                            deficit_origin origin) {
@@ -220,15 +238,17 @@ static inline __attribute__((always_inline)) deficit_number deficit_decode(const
   return (deficit_number){value, vi_select(zero, vi_set(DEFICIT_ZERO), deficit), vi_select(zero, vi_set(0), twice)};
 }
 
-/* Returns all ones in the lanes of the v-th vector that are inside the matrix. */
+/* Returns all ones in the lanes of the v-th SIMD vector whose columns (or rows) are inside the matrix; `present` of
+   them are. */
 static inline vi deficit_present(size_t present, size_t v) {
   int32_t mask[LANES];
   for (size_t lane = 0; lane < LANES; lane++) mask[lane] = -(v * LANES + lane < present);
   return vi_load(mask);
 }
 
-/* Returns where the encodings of a block are. If the matrix contains all of them, they stay in its memory. Otherwise
-   they are copied to `code`, in whole vectors up to the last column inside the matrix. */
+/* Returns the location of the encodings of a block of columns. If the matrix contains all of them, contiguous for each
+   k and unscaled, they are read from its memory. Otherwise they are copied to `code`, in whole SIMD vectors up to the
+   last column inside the matrix. */
 static inline deficit_block deficit_block_of(const smma_fetch *f, uint32_t *code) {
   const smma_operation *o = &f->multiplier->operation;
   const smma_view *x = f->view;
@@ -244,21 +264,22 @@ static inline deficit_block deficit_block_of(const smma_fetch *f, uint32_t *code
   return (deficit_block){(const unsigned char *)code, 4, there.vectors * 4, (size_t)f->length};
 }
 
+/* Returns each lane's byte in all four bytes of the lane. */
 static inline vi deficit_repeat(vi byte) {
   const vi half = vi_or(byte, vi_shift_left(byte, 8));
   return vi_or(half, vi_shift_left(half, 16));
 }
 
-/* Adds the exponents of the scale factors, which are powers of two in one byte, to the bases. Absent factors are 1.
-   Flags NaN. */
+/* Adds the exponents of scale factors, which are powers of two in one byte, to the bases of the fetch's vectors.
+   Outside the matrix scale factors are 1. Flags vectors whose scale factor is NaN. */
 #define deficit_take_scales SMMA_OF_KERNEL(deficit_take_scales)
 void deficit_take_scales(const smma_fetch *f, int32_t *base, unsigned char *special);
 
-/* Packs columns. `shared`: with one base for all columns, if they are similar. */
+/* Packs columns. `shared`: the columns of a panel get a common base, if they can share one (DEFICIT_COMMON_SPAN). */
 #define deficit_pack_columns SMMA_OF_KERNEL(deficit_pack_columns)
 void deficit_pack_columns(const smma_pack *pack, bool shared);
 
-/* Packs rows, with values times `unit`. */
+/* Packs rows. All values are multiplied by `unit`. */
 #define deficit_pack_rows SMMA_OF_KERNEL(deficit_pack_rows)
 void deficit_pack_rows(const smma_pack *pack, float unit);
 

@@ -1,21 +1,23 @@
-/* Compares the exponents of products as sums of the operands' bytes (deficits.h): the least sum is the greatest
-   exponent. */
+/* Compares the exponents of products by the sums of their operands' bytes (deficits.h): the product with the least sum
+   has the greatest exponent. */
 #ifndef SMMA_GEMM_FAMILY_DEFICITS_COMPARE_H
 #define SMMA_GEMM_FAMILY_DEFICITS_COMPARE_H
 
 #include "gemm/family/deficits.h"
 
 enum {
-  DEFICIT_CHUNK = 32,    /* rows that stay in the first-level cache at a time */
-  DEFICIT_REGISTERS = 16 /* columns whose bytes stay in registers */
+  DEFICIT_CHUNK = 32,    /* rows that are computed together: their data stay in the first-level cache */
+  DEFICIT_REGISTERS = 16 /* indices k whose bytes of all columns are held in registers at a time */
 };
 
-/* The least sums of bytes of a row's products with PANEL columns: of all products, or separately of even and of odd
-   k. */
+/* For one row and each of PANEL columns, the least sum of bytes of their products. `of[0]` is that of all products, or
+   of those with even k; then `of[1]` is that of the products with odd k. */
 typedef struct {
   vb of[2];
 } deficit_least;
 
+/* Returns the least sums for `count` products of one row. `by_parity`: separately for even and odd k. `word` is the
+   address of the row's first byte item; `column` holds the columns' bytes. */
 static inline __attribute__((always_inline)) deficit_least deficit_compare(int count, bool by_parity,
                                                                            const unsigned char *word,
                                                                            const vb *column) {
@@ -27,7 +29,7 @@ static inline __attribute__((always_inline)) deficit_least deficit_compare(int c
   return least;
 }
 
-/* Returns the least sums for one row of any length. */
+/* Returns the least sums for all products of one row, from a packed row `a` and a packed block of columns `b`. */
 static inline deficit_least deficit_compare_row(int length, bool by_parity, const unsigned char *a,
                                                 const unsigned char *b) {
   deficit_least least = {{vb_repeat(-1), vb_repeat(-1)}};
@@ -38,13 +40,14 @@ static inline deficit_least deficit_compare_row(int length, bool by_parity, cons
   return least;
 }
 
-/* The least sums of the rows of a chunk. Comparing a chunk is the first of several short passes: processors overlap
-   the dependent operations of several rows. `word` and `byte` below are the addresses of the first row's words and
-   of the columns' bytes. */
+/* The least sums of the rows of a chunk, as in deficit_least. */
 typedef struct {
   _Alignas(64) uint8_t of[2][DEFICIT_CHUNK][PANEL];
 } deficit_chunk;
 
+/* Computes the least sums of the `rows` rows of a chunk. `word` is the address of the first row's first byte item,
+   `byte` that of the columns' bytes. Families compute a chunk in several short passes, of which this is the first,
+   because processors then overlap the dependent operations of several rows. */
 static inline __attribute__((always_inline)) void deficit_compare_rows(int length, bool by_parity,
                                                                        const unsigned char *word, size_t row_bytes,
                                                                        const unsigned char *byte, size_t rows,
@@ -63,7 +66,7 @@ static inline __attribute__((always_inline)) void deficit_compare_rows(int lengt
   }
 }
 
-/* Returns the rows of the chunk that begins with `first`, rounded up to a multiple of ROWS. */
+/* Returns the number of rows of the chunk that begins with row `first`, rounded up to a multiple of ROWS. */
 static inline size_t deficit_chunk_rows(const smma_run *r, size_t first) {
   const size_t rows = (r->rows - first + ROWS - 1) / ROWS * ROWS;
   return rows < DEFICIT_CHUNK ? rows : DEFICIT_CHUNK;

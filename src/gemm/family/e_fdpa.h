@@ -1,45 +1,49 @@
-/* E-FDPA: c plus two or four products of FP16 or BF16, exactly, then rounded to FP32 (RNE). The sum is a chain of fused
-   multiply-adds in binary64, whose products are exact.
+/* E-FDPA: the exact sum of c and two or four products of FP16 or BF16, rounded to FP32 (RNE). The sum is a chain of
+   fused multiply-adds in binary64, whose products are exact.
 
    Several consecutive blocks make a run. Within a run, |a| is below 2^(ea + 1) and a multiple of 2^la for every nonzero
    a of a row, and likewise for b with eb and lb. The accumulator c before the run lies between 2^ec and 2^(ec + 1) and
-   is a multiple of 2^(ec - 23). With T = ea + eb + 2 + log2(products of a run), every partial sum is below 2^X, X =
-   max(ec + 1, T) + 1, apart from what rounding to 24 bits adds. It is also a multiple of 2^q, q = min(la + lb, ec -
-   23), because sums of multiples are multiples, and rounding to fewer bits preserves this. So every chain is exact if X
-   - q <= 52, that is
+   is a multiple of 2^(ec - 23). Let T = ea + eb + 2 + log2(products of a run). Every partial sum is below 2^X with
+   X = max(ec + 1, T) + 1, apart from what rounding to 24 bits adds. It is also a multiple of 2^q with
+   q = min(la + lb, ec - 23), because sums of multiples are multiples, and rounding to fewer bits preserves this.
+   So every chain is exact if X - q <= 52, that is
      T - (la + lb) <= 51       (products among each other)
      ec <= la + lb + 50        (c above the products)
      c = 0 or ec >= T - 28     (c below the products)
-   These are compared with |c| in encodings: limits are exponents plus 127, in the exponent's position. Values are then
-   multiples of 2^-149, so no nonzero sum rounds to zero.
+   The code compares these limits, as binary32 exponent fields, with the encoding of |c|. If the conditions hold, all
+   values are multiples of 2^-149, so no nonzero sum rounds to zero.
 
    Otherwise a chain of FP16 has an error of hardly more than 2^-51 (|c| + P), where c is the accumulator before the
-   run and P the sum of the row's products with the column's greatest magnitude. If both ends of the interval of
-   +-2^-50 (|c| + P) round alike, the result is known. If they do not, and for BF16, whose sums are often ties, a
-   slower way rounds exact sums to odd in binary64; the result then rounds to binary32 like the exact sum. */
+   run and P the sum of the magnitudes of a row, times the column's greatest magnitude. If both ends of the interval
+   +-2^-50 (|c| + P) around the chain's sum round to the same number, this is the result. Otherwise, and always for
+   BF16, whose sums are often ties, a slower method rounds exact sums to odd in binary64. These round to binary32 as the
+   exact sums do. */
 #ifndef SMMA_GEMM_FAMILY_E_FDPA_H
 #define SMMA_GEMM_FAMILY_E_FDPA_H
 
 #include "gemm/family/words.h"
 #include "gemm/pack.h"
 
-/* ea and eb are exponents of leading bits, la and lb those of last bits, also for subnormals: la of a subnormal is
-   that of the format's least number. (-127, the exponent read from a subnormal BF16 number, is below its last bit.) */
+/* ea and eb are exponents of leading bits, la and lb those of last bits. For a subnormal, la is that of the format's
+   least number. (A subnormal BF16 number is read with the exponent -127 minus its fraction bits, which is below its
+   last bit.) */
 enum {
-  E_FDPA_GROUP = 16,   /* rows that are packed together */
-  E_FDPA_RUN_LOG2 = 5, /* log2 of the products of a run, so few that their columns stay in a cache near the processor */
-  E_FDPA_LEAST = -74,  /* least la; products are then multiples of 2^-148 */
-  E_FDPA_RAISE = 88,   /* twice this is 126 + 51 - 1: see e_fdpa_doubt */
-  E_FDPA_MOST = 127,   /* sums of two limits are below the exponent of infinity */
+  E_FDPA_GROUP = 16,    /* rows that are packed together */
+  E_FDPA_RUN_LOG2 = 5,  /* log2 of the number of products in a run; the columns of a run stay in a fast cache */
+  E_FDPA_LEAST = -74,   /* the least la and lb with which a chain can be exact: products are multiples of 2^-148 */
+  E_FDPA_RAISE = 88,    /* added to la and to lb in limits; for e_fdpa_doubt, twice this is 126 + 51 - 1 */
+  E_FDPA_MOST = 127,    /* the greatest limit: the sum of two limits is below the exponent of infinity */
   E_FDPA_NEVER = 1 << 9 /* with this value of ea, T is above every limit, whatever eb is */
 };
 
-/* Layout of a packed block of L products for `width` rows or columns: L times their values. With the first block of
-   a run follow the greatest magnitude of each (for rows the sum of magnitudes, times the factor that turns a product
-   of both into its share of an interval's width), the limits of each that result from la, and the exponents ea (for
-   columns, eb of the panel). The unit is a double, or two 32-bit numbers. */
+/* Returns the size, in doubles, of a packed block of L products for `width` rows or columns. Its layout is: L times the
+   values as doubles; then three arrays of 32-bit numbers, which are filled in the first block of a run only:
+   - for columns the greatest magnitudes, for rows the sums of magnitudes times 2^-50 (their product is 2^-50 P);
+   - the limits that result from la or lb;
+   - for rows the exponents ea, for columns the greatest eb of the panel. */
 static inline size_t e_fdpa_block(size_t length, size_t width) { return (length + 2) * width; }
 
+/* Returns the number of blocks in a run. */
 static inline size_t e_fdpa_run_blocks(size_t length) { return ((size_t)1 << E_FDPA_RUN_LOG2) / length; }
 
 static size_t e_fdpa_bytes(const smma_operation *o) {
@@ -54,10 +58,11 @@ static bool e_fdpa_takes(const smma_operation *o) {
 
 /* ---- Packing ---- */
 
-/* The least la, the greatest magnitude and the sum of magnitudes of a run. */
+/* What is known of the numbers of each row or column in a run. */
 typedef struct {
-  int32_t low[SMMA_MOST_VECTORS];
-  float most[SMMA_MOST_VECTORS], sum[SMMA_MOST_VECTORS];
+  int32_t low[SMMA_MOST_VECTORS]; /* the least exponent of a last bit: la or lb */
+  float most[SMMA_MOST_VECTORS];  /* the greatest magnitude */
+  float sum[SMMA_MOST_VECTORS];   /* the sum of magnitudes */
 } e_fdpa_range;
 
 static void e_fdpa_begin_range(size_t width, e_fdpa_range *range) {
@@ -85,6 +90,7 @@ static void e_fdpa_extend_range(smma_encoding e, size_t count, size_t width, con
     }
 }
 
+/* Stores the arrays of a run's first block at `out`. */
 static void e_fdpa_end_range(bool of_a, size_t width, const e_fdpa_range *range, double *out) {
   float *most = (float *)(out + width / 2);
   int32_t *limit = (int32_t *)(out + width), *exponent = limit + width, high = -E_FDPA_MOST;
@@ -99,7 +105,7 @@ static void e_fdpa_end_range(bool of_a, size_t width, const e_fdpa_range *range,
   for (size_t v = 0; v < width && !of_a; v++) exponent[v] = high;
 }
 
-/* Packs the rows or columns of a group for all steps; blocks are `apart` doubles apart. */
+/* Packs the rows of a group, or the columns of a panel, for all steps. Blocks are `apart` doubles apart. */
 static void e_fdpa_pack_group(const smma_pack *pack, smma_fetch *f, size_t apart, double *out, unsigned char *special) {
   const smma_operation *o = &pack->multiplier->operation;
   const smma_format format = pack->of_a ? o->a : o->b;
@@ -140,18 +146,18 @@ static void e_fdpa_pack_columns(const smma_pack *pack) { e_fdpa_pack(pack, PANEL
 
 enum { E_FDPA_ROWS = 2 * ROWS, E_FDPA_VECTORS = 2 }; /* rows and vectors of columns that are computed at a time */
 
-/* E_FDPA_ROWS rows and E_FDPA_VECTORS vectors for the blocks of one run. The pointers are to the first row and
-   vector in the first block. */
+/* E_FDPA_ROWS rows and E_FDPA_VECTORS vectors of columns, for `blocks` blocks of one run. The pointers are to the data
+   of the first row and of the first vector. */
 typedef struct {
   size_t blocks;
-  const double *a, *b;
-  size_t a_apart, b_apart; /* distances between blocks, in doubles */
-  const float *row_most, *column_most;
-  const int32_t *row_limit, *column_limit; /* the exponents follow after `width` limits */
+  const double *a, *b;                     /* values in the first block */
+  size_t a_apart, b_apart;                 /* distances between blocks, in doubles */
+  const float *row_most, *column_most;     /* sums of magnitudes times 2^-50; greatest magnitudes */
+  const int32_t *row_limit, *column_limit; /* limits; exponents follow them in the layout */
 } e_fdpa_part;
 
-/* Returns lanes that are negative if their chain may be inexact. `top` is T + 126 in the exponent's position; limit
-   - top and limit - |c| are the first two of the three conditions above. */
+/* Returns a vector whose lanes are negative if their chain may be inexact. `top` is T + 126 as an exponent field. The
+   first two of the three conditions at the head of this file are limit - top >= 0 and limit - |c| >= 0. */
 static inline vi e_fdpa_doubt(vf c, int32_t top, vi limit) {
   const int32_t bottom = top - (27 << 23);
   vi x = vi_and(vf_bits(c), vi_set(INT32_MAX)), unless_zero = vi_and(vi_add(x, vi_set(-1)), vi_set(INT32_MAX));
@@ -160,29 +166,32 @@ static inline vi e_fdpa_doubt(vf c, int32_t top, vi limit) {
   return vi_or(high, low);
 }
 
+/* Returns the same for row i and the v-th vector of columns. */
 static inline vi e_fdpa_doubt_at(const e_fdpa_part *p, size_t i, size_t v, vf c) {
   int top = p->row_limit[E_FDPA_GROUP + i] + p->column_limit[PANEL] + 2 + E_FDPA_RUN_LOG2 + 126;
   vi limit = vi_add(vi_set(p->row_limit[i]), vi_load(p->column_limit + v * LANES));
   return e_fdpa_doubt(c, (top > 255 ? 255 : top < 0 ? 0 : top) << 23, limit);
 }
 
-/* Accumulators in registers. */
+/* The accumulators of an e_fdpa_part, in registers. */
 typedef struct {
   vf at[E_FDPA_ROWS][E_FDPA_VECTORS];
 } e_fdpa_tile;
 
-/* Adds three numbers of at most 24 bits, rounded to odd, the greatest two first. If their sum is inexact, the
-   remaining number is below 2^-27 of the greatest. If the greatest is a binary32 number, the remaining one cannot
-   change the result; if it is a product below 2^-126, c is 0; if it is above 2^128, the result is infinite. */
+/* Returns the sum of c and two products, numbers of at most 24 bits, rounded to odd. The two of greatest magnitude are
+   added first. If this sum is inexact, the third number is below 2^-27 of the greatest. If the greatest is within the
+   range of binary32, the third then cannot change the result. If the greatest is a product below 2^-126, c is 0. If it
+   is above 2^128, the result is infinite. */
 static inline vd e_fdpa_sum_two(const double *a, const double *b, vd c) {
   vd p = vd_multiply(vd_set(a[0]), vd_load(b)), q = vd_multiply(vd_set(a[E_FDPA_GROUP]), vd_load(b + PANEL));
   vd most = vd_greater(p, q), rest = vd_lesser(p, q);
   return vd_add_odd(vd_add_odd(most, vd_greater(rest, c)), vd_lesser(rest, c));
 }
 
-/* Adds c and four products of FP16, which are multiples of 2^-48 below 2^32, rounded to odd. The part added to
-   `high` is a multiple of 2^-10 and `low` is below 2^-8: both are exact. Their sum as two numbers, and c added to
-   the greater, leave two errors that are exact or far below the sum. */
+/* Returns the sum of c and four products of FP16, rounded to odd. Products are multiples of 2^-48 below 2^32. Each is
+   divided into a multiple of 2^-10, which is added to `high`, and a rest. The rests are added to `low`, which stays
+   below 2^-8. Both sums are exact. Then `high` and `low` are added to a sum and its error, and c to this sum, which
+   leaves a second error. Both errors are exact or far below the sum. */
 static inline vd e_fdpa_sum_four(const double *a, const double *b, vd c) {
   const vd anchor = vd_set(0x1.8p42);
   vd high = anchor, low = vd_set(0), sum, error, part;
@@ -201,11 +210,12 @@ static inline vd e_fdpa_sum_four(const double *a, const double *b, vd c) {
   return vd_replace_nan(vd_add_odd(sum, vd_add_odd(error, low)), c); /* c is infinite in these lanes */
 }
 
+/* Returns the sum of c and a block of `length` products, rounded to odd. */
 static inline vd e_fdpa_sum(size_t length, const double *a, const double *b, vd c) {
   return length == 2 ? e_fdpa_sum_two(a, b, c) : e_fdpa_sum_four(a, b, c);
 }
 
-/* Returns c of one row and vector after one block of any finite operands. */
+/* Returns the accumulators of one row and one vector of columns after one block of any finite operands; they were c. */
 static inline __attribute__((always_inline)) vf e_fdpa_next(size_t length, const double *a, const double *b, vf c) {
   vf x = vf_add(c, vf_set(0)); /* -0 counts as +0 */
   return vf_narrow(e_fdpa_sum(length, a, b, vd_low(x)), e_fdpa_sum(length, a, b + LANES / 2, vd_high(x)));
@@ -214,11 +224,12 @@ static inline __attribute__((always_inline)) vf e_fdpa_next(size_t length, const
 #define E_FDPA_EACH(i, v) \
   UNROLL for (size_t i = 0; i < E_FDPA_ROWS; i++) UNROLL for (size_t v = 0; v < E_FDPA_VECTORS; v++)
 
-/* Half the width of the intervals, as two vectors of binary64. */
+/* Half the widths of the intervals of LANES chains, in binary64: of the lower lanes and of the upper ones. */
 typedef struct {
   vd low, high;
 } e_fdpa_error;
 
+/* Returns half the widths for row i and the v-th vector of columns; 0 for chains that are exact. */
 static inline e_fdpa_error e_fdpa_error_of(const e_fdpa_part *p, size_t i, size_t v, vf c) {
   const vm doubtful = vi_less(e_fdpa_doubt_at(p, i, v, c), vi_set(0));
   const vf magnitude = vi_as_float(vi_and(vf_bits(c), vi_set(INT32_MAX)));
@@ -227,8 +238,8 @@ static inline e_fdpa_error e_fdpa_error_of(const e_fdpa_part *p, size_t i, size_
   return (e_fdpa_error){vd_low(error), vd_high(error)};
 }
 
-/* Computes every chain, with intervals if `enclosed`: `differ` is then nonzero if the ends of an interval round
-   differently. */
+/* Computes every chain. If `enclosed`, also computes intervals, and sets the lanes of `differ` to nonzero numbers if
+   the ends of their interval round to different numbers. */
 static inline __attribute__((always_inline)) void e_fdpa_chains(const e_fdpa_part *p, size_t length, bool enclosed,
                                                                 e_fdpa_tile *c,
                                                                 vi differ[E_FDPA_ROWS][E_FDPA_VECTORS]) {
@@ -262,8 +273,9 @@ static inline __attribute__((always_inline)) void e_fdpa_chains(const e_fdpa_par
   }
 }
 
-/* Adds c and four products of FP16 as a chain, if the interval of its error, 2^-53 of each intermediate sum, rounds
-   to one number. */
+/* Returns the accumulators after one block of four products of FP16; they were c. Adds them as a chain. Each addition
+   has an error of at most 2^-53 of its sum. If the interval of these errors rounds to more than one number, the exact
+   sum is rounded instead. */
 static inline vf e_fdpa_four_enclosed(const double *a, const double *b, vf c) {
   const vf x = vf_add(c, vf_set(0));
   const vd share = vd_set(0x1p-50);
@@ -280,13 +292,14 @@ static inline vf e_fdpa_four_enclosed(const double *a, const double *b, vf c) {
   return vm_bits(vi_has(vi_xor(vf_bits(least), vf_bits(most)), vi_set(-1))) ? e_fdpa_next(4, a, b, c) : least;
 }
 
+/* Returns the accumulators of row i and the v-th vector after all blocks of a part with FP16 operands. */
 static __attribute__((noinline)) vf e_fdpa_four_with_care(const e_fdpa_part *p, size_t i, size_t v, vf c) {
   for (size_t block = 0; block < p->blocks; block++)
     c = e_fdpa_four_enclosed(p->a + block * p->a_apart + i, p->b + block * p->b_apart + v * LANES, c);
   return c;
 }
 
-/* Computes a part with FP16 operands, for chains that may be inexact. */
+/* Computes a part with FP16 operands whose chains may be inexact. */
 static __attribute__((noinline)) void e_fdpa_four(const e_fdpa_part *p, e_fdpa_tile *c) {
   e_fdpa_tile x = *c;
   vi differ[E_FDPA_ROWS][E_FDPA_VECTORS];
@@ -297,7 +310,7 @@ static __attribute__((noinline)) void e_fdpa_four(const e_fdpa_part *p, e_fdpa_t
   }
 }
 
-/* Computes a part with BF16 operands, for chains that may be inexact. */
+/* Computes a part with BF16 operands whose chains may be inexact. */
 static __attribute__((noinline)) void e_fdpa_two(const e_fdpa_part *p, e_fdpa_tile *c) {
   const double *a = p->a, *b = p->b;
   for (size_t block = 0; block < p->blocks; block++, a += p->a_apart, b += p->b_apart)

@@ -1,9 +1,9 @@
-/* Gathers the elements of A or B that a kernel packs. Elements are read by the strides of the matrix, scaled by the
-   matrix's factor if it has one, and returned as encodings in 32 bits. */
+/* Fetches the elements of A or B that a family packs: reads them by the steps of the view, applies the view's factor,
+   and returns encodings in 32 bits. */
 #include "gemm/pack.h"
 
-/* Gathers encodings of `bytes` bytes for `vectors` rows or columns. Both numbers are constants in the inlined copies.
- */
+/* Fetches the encodings with the indices k[0], k[1], ... of `vectors` rows or columns, of which the first `present` are
+   inside the matrix. `bytes`, the size of an encoding, is a constant in the inlined copies; so is `vectors` in most. */
 static inline __attribute__((always_inline)) void smma_fetch_as(const smma_fetch *f, size_t bytes, size_t vectors,
                                                                 const size_t *k, size_t present, uint32_t *code) {
   const smma_view *x = f->view;
@@ -13,7 +13,7 @@ static inline __attribute__((always_inline)) void smma_fetch_as(const smma_fetch
     uint32_t *restrict out = code + (size_t)i * vectors;
     const unsigned char *line = k[i] < x->count ? from + (k[i] - x->k) * x->k_step * bytes : from;
     const size_t there = k[i] < x->count ? present : 0;
-    if (x->line_step == 1) smma_ask_ahead(x, line, 1, 0, vectors * bytes);
+    if (x->line_step == 1) smma_prefetch_ahead(x, line, 1, 0, vectors * bytes);
     if (there == vectors && x->line_step == 1) {
       for (size_t v = 0; v < vectors; v++) out[v] = (uint32_t)smma_load(bytes, line, v);
     } else {
@@ -33,7 +33,7 @@ static inline __attribute__((always_inline)) void smma_fetch_vectors(const smma_
   }
 }
 
-/* Applies the view's factor, except outside the matrix: elements there are +0 whatever the factor's sign. */
+/* Applies the view's factor to elements inside the matrix. Elements outside stay +0, whatever the factor's sign. */
 static inline void smma_scale_codes(const smma_fetch *f, const size_t *k, size_t present, uint32_t *code) {
   const smma_view *x = f->view;
   for (int i = 0; i < f->length; i++)
@@ -43,7 +43,7 @@ static inline void smma_scale_codes(const smma_fetch *f, const size_t *k, size_t
     }
 }
 
-/* Stores the positions along K of the fetch's products. */
+/* Stores the index k of each product of the fetch. */
 static inline void smma_fetch_indices(const smma_fetch *f, size_t *k) {
   const smma_operation *o = &f->multiplier->operation;
   const size_t first = f->step * (size_t)o->k;

@@ -6,7 +6,7 @@ const smma_kernel_family SMMA_OF_KERNEL(fma_f32) = {
     fma_f32_takes,        FMA_F32_COLUMNS, fma_f32_bytes,          fma_f32_bytes, fma_f32_pack_rows,
     fma_f32_pack_columns, fma_f32_run,     SMMA_MODE_NEAREST_EVEN, true,          false};
 
-/* FP16 and BF16: rounded to odd in a mode that rounds down, then to the format. */
+/* Defines the family for D in FP16 or BF16. It rounds to odd, for which its mode rounds down, then to the format. */
 #define FMA_16_FAMILY(name, format)                                                                          \
   static bool name##_takes(const smma_operation *o) { return fma_is_all(o, format); }                        \
   static void name##_block(const float *a, const float *b, size_t count, smma_nan_policy policy, float *d) { \
@@ -20,7 +20,7 @@ FMA_16_FAMILY(fma_f16, SMMA_F16)
 FMA_16_FAMILY(fma_bf16, SMMA_BF16)
 #undef FMA_16_FAMILY
 
-/* FP64 in each rounding direction: the same code, run in different floating-point modes. */
+/* Defines the family for FP64 and a rounding direction. All directions have the same code, in different modes. */
 #define FMA_F64_FAMILY(name, direction)                                                               \
   static bool name##_takes(const smma_operation *o) { return fma_is_f64(o, SMMA_ROUND_##direction); } \
   const smma_kernel_family SMMA_OF_KERNEL(name) = {                                                   \

@@ -27,27 +27,27 @@ enum { FMA_F32_COLUMNS = FMA_VECTORS * LANES, FMA_F64_COLUMNS = FMA_F32_COLUMNS 
 static inline size_t fma_f32_bytes(const smma_operation *o) { return (size_t)o->k * sizeof(float); }
 static inline size_t fma_f64_bytes(const smma_operation *o) { return (size_t)o->k * sizeof(double); }
 
-/* Returns the NaN of an accumulator that becomes NaN and was `before`. */
+/* Returns the NaN that an accumulator gets if it becomes NaN and was `before`: the rule's, or that of `before`. */
 static inline vf fma_f32_nan(smma_nan_policy policy, vf before) {
   const vf made = vi_as_float(vi_set((int32_t)smma_nan_of(smma_encoding_of(SMMA_F32), policy)));
   if (policy != SMMA_NAN_OPERAND) return made;
   return vf_select(vf_equal(before, before), made, vi_as_float(vi_or(vf_bits(before), vi_set(1 << 22))));
 }
 
-/* Rounds to BF16, to nearest even; of NaN only those whose last 16 bits are zero. */
+/* Rounds to BF16, to nearest even. A NaN must have 16 last bits of zero. */
 static inline vf fma_round_to_bf16(vf x) {
   const vi odd = vi_and(vi_shift_right(vf_bits(x), 16), vi_set(1));
   return vi_as_float(vi_and(vi_add(vf_bits(x), vi_add(odd, vi_set(0x7fff))), vi_set((int32_t)0xffff0000)));
 }
 
-/* Returns x * y + z in the format of D, which is F32, F16 or BF16. */
+/* Returns x * y + z, rounded once to the format of D, which is F32, F16 or BF16. */
 static inline __attribute__((always_inline)) vf fma_in(smma_format format, vf x, vf y, vf z) {
   if (format == SMMA_F32) return vf_fma(x, y, z);
   return format == SMMA_F16 ? vf_round_to_half(vf_fma_odd(x, y, z)) : fma_round_to_bf16(vf_fma_odd(x, y, z));
 }
 
-/* Updates d, FMA_ROWS x FMA_F32_COLUMNS, with `count` steps of a (FMA_ROWS per step) times b (FMA_F32_COLUMNS per
-   step), and prefetches the next block's d. `format` is that of D. */
+/* Adds `count` products to each accumulator of the block d, which has FMA_ROWS x FMA_F32_COLUMNS elements. For each
+   product, `a` has FMA_ROWS factors and `b` FMA_F32_COLUMNS. Prefetches the next block. `format` is that of D. */
 static inline __attribute__((always_inline)) void fma_block(smma_format format, const float *a, const float *b,
                                                             size_t count, smma_nan_policy policy, float *d) {
   vf sum[FMA_ROWS * FMA_VECTORS];
@@ -80,16 +80,16 @@ static inline double fma_f64_quieted(double x) {
   return x;
 }
 
-/* A line of `count` factors, `step` apart. `nan` is the index of the NaN that decides, which is the last NaN of x or
-   the first NaN of y (see fma_f64_nan_of_chain); it is `count` if the line has no NaN. `greatest` is the greatest
-   magnitude of the other factors, or negative if it is not known yet. */
+/* A line of a chain's factors: x, whose NaN precede the sum's (the factors of B, or of A in a turned product), or y. */
 typedef struct {
   const double *at;
-  size_t step, count, nan;
-  double greatest;
+  size_t step, count; /* distance between factors, and their number */
+  size_t nan;         /* index of the last NaN of x, or of the first NaN of y; `count` if there is no NaN */
+  double greatest;    /* the greatest magnitude of the factors that are not NaN; negative if not known yet */
 } fma_f64_line;
 
-/* Describes `lines` lines, which are interleaved. */
+/* Describes `lines` interleaved lines of factors, which are those that fma_f64_line calls x if `is_x`, and otherwise
+   y. */
 static void fma_f64_describe(const double *x, size_t lines, size_t count, bool is_x, fma_f64_line *line) {
   for (size_t i = 0; i < lines; i++) {
     size_t done = 0, k = 0;
@@ -101,6 +101,7 @@ static void fma_f64_describe(const double *x, size_t lines, size_t count, bool i
   }
 }
 
+/* Returns the greatest magnitude of a line, which it computes in the first call. */
 static double fma_f64_greatest(fma_f64_line *x) {
   double greatest = 0;
   if (x->greatest >= 0) return x->greatest;
@@ -109,9 +110,10 @@ static double fma_f64_greatest(fma_f64_line *x) {
   return x->greatest = greatest;
 }
 
-/* Returns the NaN of a chain that has a NaN result and starts from `sum`. Each step returns the first NaN of x, the sum
-   and y, or `made` if none of them is NaN. So the last NaN of x decides. If x has no NaN, the first NaN of the sum
-   remains. A sum that cannot overflow makes no NaN. */
+/* Returns the NaN of a chain that starts from `sum` and has a NaN result. Each multiply-add returns the first NaN among
+   x, the sum and y, or `made` if none of them is NaN. So the last NaN of x decides. If x has no NaN, the first NaN of
+   the sum remains: that is the first NaN of y, unless the sum becomes `made` before. The sum is computed again to find
+   this out, except if it cannot overflow. */
 static double fma_f64_nan_of_chain(fma_f64_line *x, fma_f64_line *y, double sum, double made) {
   if (x->nan < x->count) return fma_f64_quieted(x->at[x->nan * x->step]);
   if (isnan(sum)) return fma_f64_quieted(sum);
@@ -148,12 +150,13 @@ static bool fma_f64_any_nan(vd x) {
   return any;
 }
 
-/* The columns of a panel, described if `known`. */
+/* The lines of a panel's columns, which are described (`known`) when they are first needed. */
 typedef struct {
   bool known;
   fma_f64_line line[FMA_F64_COLUMNS];
 } fma_f64_panel;
 
+/* Does the same as fma_block in FP64; `nan` is the NaN of policies other than SMMA_NAN_B_SUM_A. */
 static void fma_f64_block(const smma_multiplier *p, const double *a, const double *b, size_t count, vd nan,
                           fma_f64_panel *panel, double *d) {
   enum { DOUBLES = LANES / 2 };

@@ -1,12 +1,13 @@
 /* Scaled sums of four FP8 products (ACE, docs/algorithms/chains.md): the exact sum, times two scale factors, is rounded
    to FP32; then it is added to the accumulator. Subnormal results and accumulators are zero.
 
-   Usual scale factors multiply the packed numbers. Then products are exact in binary32, and no result is subnormal or
-   overflows. The exponent fields of a step's operands tell how to add the products:
-   - if the sum of two products is exact in binary32, the sum of both pairs is rounded as the exact sum is;
-   - otherwise binary64 adds them, if that is exact.
-   In all other cases binary64 adds the parts of unscaled products before and after the point, which is exact. The sum
-   of both parts is rounded to odd.
+   Scale factors are usual if their exponents are small enough (FOURS_MOST_SCALE). Packing multiplies numbers by usual
+   scale factors. Then products are exact in binary32, and no result is subnormal or overflows. The exponent fields of a
+   step's operands tell how to add the products:
+   - FOURS_IN_F32: the sum of two products is exact in binary32. Adding both pairs then rounds the exact sum.
+   - FOURS_IN_F64: the sum of all products is exact in binary64.
+   - FOURS_OF_ANY: all other cases. The parts of unscaled products before and after the binary point are added apart in
+     binary64, which is exact. The sum of both parts is rounded to odd.
 
    Packing replaces NaN and infinities by zero, as in deficits.h. */
 #ifndef SMMA_GEMM_FAMILY_FOURS_H
@@ -16,16 +17,17 @@
 #include "gemm/family/deficits.h"
 #include "gemm/family/fma.h"
 
+/* Size of the block of D that registers hold. */
 enum { FOURS_ROWS = 4, FOURS_VECTORS = REGISTERS < 32 ? 1 : 2, FOURS_COLUMNS = FOURS_VECTORS * LANES };
 enum { FOURS_ALL = FOURS_ROWS * FOURS_VECTORS };
 
 enum {
-  FOURS = 4,
-  FOURS_WORDS = FOURS + 2, /* per packed line and step: numbers, scale factor, part of a fours_range */
-  FOURS_BITS = 24,         /* of binary32 */
-  FOURS_F64_BITS = 53,     /* of binary64 */
-  FOURS_MOST_SCALE = 45,   /* the greatest exponent of usual scale factors: unscaled sums are 0 or from 2^-32 to 2^34 */
-  FOURS_NO_FIELD = 255
+  FOURS = 4,               /* products of a step */
+  FOURS_WORDS = FOURS + 2, /* words per packed line and step: numbers, scale factor, part of a fours_range */
+  FOURS_BITS = 24,         /* bits of a binary32 significand */
+  FOURS_F64_BITS = 53,     /* bits of a binary64 significand */
+  FOURS_MOST_SCALE = 45,   /* the greatest magnitude of a usual exponent: unscaled sums are 0 or from 2^-32 to 2^34 */
+  FOURS_NO_FIELD = 255     /* greater than all exponent fields */
 };
 
 /* The range of the exponent fields of nonzero numbers, and of the exponents of scale factors, in a step of all packed
@@ -108,8 +110,8 @@ static void fours_pack_columns(const smma_pack *pack) { fours_pack(pack, FOURS_C
 
 /* ---- Sums ---- */
 
-/* Returns the rounded sum of one row and LANES columns, if the sum of two products is exact. The first product is added
-   to +0, because a sum of zeros is +0. */
+/* Returns the rounded sums of the products of one row and LANES columns (FOURS_IN_F32). The first product is added to
+   +0, because a sum of zeros is +0. */
 static inline __attribute__((always_inline)) vf fours_sum(const float *a, const vf *b) {
   const vf first = vf_multiply_add(vf_set(a[0]), b[0], vf_set(0));
   const vf even = vf_multiply_add(vf_set(a[FOURS_ROWS]), b[FOURS_VECTORS], first);
@@ -117,7 +119,7 @@ static inline __attribute__((always_inline)) vf fours_sum(const float *a, const 
   return vf_add(even, vf_multiply_add(vf_set(a[3 * FOURS_ROWS]), b[3 * FOURS_VECTORS], third));
 }
 
-/* Like fours_sum, if the sum of all products is exact in binary64. */
+/* Does the same as fours_sum in binary64 (FOURS_IN_F64). */
 static inline vf fours_sum_in_f64(const float *a, const vf *b) {
   vd low = vd_set(0), high = vd_set(0);
   UNROLL for (int k = 0; k < FOURS; k++) {
@@ -128,7 +130,7 @@ static inline vf fours_sum_in_f64(const float *a, const vf *b) {
   return vf_narrow(low, high);
 }
 
-/* The parts of a sum before and after the point. */
+/* The parts of a sum before and after the binary point. */
 typedef struct {
   vd whole, rest;
 } fours_parts;
@@ -138,9 +140,10 @@ static inline fours_parts fours_add(fours_parts sum, vd product) {
   return (fours_parts){vd_add(sum.whole, whole), vd_add(sum.rest, vd_subtract(product, whole))};
 }
 
-/* Like fours_sum, for any operands. `of_numbers` is the exponent of the scale factor by which products are scaled
-   already, `scale` that of the whole scale factor. A result is subnormal if it is below 2^-126 after rounding with an
-   unbounded exponent; 2^64 times the sum is then still normal. */
+/* Does the same as fours_sum for any operands (FOURS_OF_ANY). `of_numbers` is the exponent of the factor by which
+   packing has scaled the products, `scale` that of their whole scale factor. A result becomes zero if it is below
+   2^-126 after rounding with an unbounded exponent. To detect this, 2^64 times the sum is rounded, too, which is then
+   normal. */
 static inline vf fours_sum_of_any(const float *a, const vf *b, vi of_numbers, vi scale) {
   const vf unscaled = vi_as_float(vi_shift_left(vi_subtract(vi_set(127), of_numbers), 23));
   const vd zero = vd_set(0), up = vd_set(0x1p64);
@@ -159,10 +162,10 @@ static inline vf fours_sum_of_any(const float *a, const vf *b, vi of_numbers, vi
                                vi_and(vf_bits(raised), vi_set(INT32_MIN)), vf_bits(sum)));
 }
 
-/* A way to add a step's products, as in the comment at the head of this file. */
+/* A method of adding a step's products: see the head of this file. */
 typedef enum { FOURS_IN_F32, FOURS_IN_F64, FOURS_OF_ANY } fours_way;
 
-/* Chooses the way. `bits`: the bits of a product's significand, and one more for the sum of two. */
+/* Chooses the method. `bits` is the number of bits of a product's significand, plus one for the sum of two products. */
 static inline fours_way fours_way_of(fours_range a, fours_range b, int bits) {
   const int apart = a.most - a.least + b.most - b.least;
   if (!fours_are_usual(a) || !fours_are_usual(b)) return FOURS_OF_ANY;
@@ -170,10 +173,11 @@ static inline fours_way fours_way_of(fours_range a, fours_range b, int bits) {
   return apart + bits + 1 <= FOURS_F64_BITS ? FOURS_IN_F64 : FOURS_OF_ANY;
 }
 
-/* Returns the exponents of the scale factors by which the packed numbers are scaled. */
+/* Returns the exponents of the factors by which packing has scaled numbers: those of scale factors that are usual. */
 static inline vi fours_scaled(fours_range r, vi scale) { return fours_are_usual(r) ? scale : vi_set(0); }
 
-/* Computes `steps` steps of FOURS_ROWS x FOURS_COLUMNS elements, and prefetches the next block's d. */
+/* Updates the block d, of FOURS_ROWS x FOURS_COLUMNS elements, by `steps` steps. Prefetches the next block. `bits` is
+   as in fours_way_of. */
 static void fours_block(const float *a, const float *b, size_t steps, int bits, vf nan, float *d) {
   enum { A_STEP = FOURS_WORDS * FOURS_ROWS, B_STEP = FOURS_WORDS * FOURS_COLUMNS };
   vf sum[FOURS_ALL];

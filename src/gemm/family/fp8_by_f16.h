@@ -1,5 +1,5 @@
-/* FP8 through FP16 (mma.sync on Hopper and Blackwell): blocks of t_fdpa.h from a zero accumulator, then one
-   addition. */
+/* FP8 by FP16 (mma.sync on Hopper and Blackwell): in each step the blocks are computed as in t_fdpa.h, from an
+   accumulator of zero. Then their result is added to c. */
 #ifndef SMMA_GEMM_FAMILY_FP8_BY_F16_H
 #define SMMA_GEMM_FAMILY_FP8_BY_F16_H
 
@@ -10,10 +10,10 @@ static bool fp8_by_f16_takes(const smma_operation *o) {
   return o->rule.algorithm == SMMA_FP8_BY_FP16 && (smma_block_of(o) == 8 || smma_block_of(o) == 16);
 }
 
-/* Adds `partial` to the accumulators, to nearest even in FP32 or FP16; the exact sum of two FP16 numbers may be
-   rounded to FP32 first. Two infinities of opposite signs give the rule's NaN; the CPU's own NaN would otherwise
-   remain if a plan retains FP16 sums in FP32. The call goes through a pointer because the floating-point mode
-   differs (host/float.h). */
+/* Adds `partial` to the accumulators, rounded to nearest even in FP32, or in FP16 if `to_half`. (Rounding the sum of
+   two FP16 numbers to FP32 first does not change the result.) A NaN, from infinities of opposite signs, becomes the
+   rule's NaN, because a plan may keep FP16 sums in FP32. The function is called through a pointer, because it needs
+   another floating-point mode than its caller (host/float.h). */
 static void fp8_by_f16_add(bool to_half, smma_nan_policy policy, float *accumulator, const float *partial,
                            size_t count) {
   const vf nan = fma_f32_nan(policy, vf_set(0));

@@ -1,4 +1,4 @@
-/* FTZ-AddMul and FTZ-FMA: FP32 arithmetic that flushes subnormals, with native arithmetic. Infinities, NaN and overflow
+/* FTZ-AddMul and FTZ-FMA: FP32 operations that flush subnormals, with native arithmetic. Infinities, NaN and overflow
    follow IEEE 754; accumulators get the rule's NaN when they leave the registers, as in fma.h (read it first).
 
    FTZ-AddMul flushes a result that is subnormal after rounding to FP32 with subnormals. Hardware may decide this before
@@ -15,10 +15,11 @@
 
 #include "gemm/family/fma.h"
 
-/* Rows and vectors in registers at a time: accumulators, four vectors of B per vector of columns, four products. */
+/* Size of the block of D that is computed at a time. Registers hold its accumulators, four vectors of B for each vector
+   of columns, and four products. */
 enum { FTZ_ROWS = 4, FTZ_VECTORS = REGISTERS < 32 ? 1 : 2, FTZ_COLUMNS = FTZ_VECTORS * LANES };
 
-/* Returns the sum of `pairwise` products. */
+/* Returns the sum of a group of `pairwise` products (2 or 4). `exact`: products and their sums are exact. */
 static inline __attribute__((always_inline)) vf ftz_addmul_sum(const float *a, const vf *b, int pairwise, bool exact) {
   vf s[2];
   for (int i = 0; i < pairwise / 2; i++) {
@@ -36,9 +37,9 @@ static inline __attribute__((always_inline)) vf ftz_addmul_sum(const float *a, c
 /* Returns d as a step reads it: subnormals and -0 become +0. */
 static inline vf ftz_addmul_start(vf d) { return vf_add(vf_flush(d), vf_set(0)); }
 
-/* Computes FTZ_ROWS x FTZ_COLUMNS elements for `steps` steps of k products, and prefetches the next block's. After
-   products of FP16, d is never -0 or subnormal (d + s is -0 only if d = s = -0), so that only the first step must
-   check. */
+/* Updates the block d, of FTZ_ROWS x FTZ_COLUMNS elements, by `steps` steps of k products. Prefetches the next block.
+   `exact` is true for FP16. Then only the first step must replace a d of -0 or a subnormal d, because no later d is one
+   (d + s is -0 only if d = s = -0). */
 static inline __attribute__((always_inline)) void ftz_addmul_block(const float *a, const float *b, size_t steps, int k,
                                                                    int pairwise, bool exact, vf nan, float *d) {
   enum { ALL = FTZ_ROWS * FTZ_VECTORS };
@@ -86,7 +87,7 @@ static inline bool ftz_addmul_takes(const smma_operation *o) {
   return o->a == SMMA_F16 ? pairwise == 4 : o->a == SMMA_BF16;
 }
 
-/* Converts FP16; subnormals and -0 become +0. */
+/* Converts FP16 to binary32; subnormals and -0 become +0. ftz_from_bf16 does the same for BF16. */
 static uint32_t ftz_from_f16(uint32_t code) {
   uint32_t sign = (code & 0x8000) << 16, fields = (code & 0x7fff) << 13, rebias = 112u << 23;
   uint32_t special = fields >= 31u << 23 ? rebias : 0;
@@ -94,7 +95,7 @@ static uint32_t ftz_from_f16(uint32_t code) {
 }
 static uint32_t ftz_from_bf16(uint32_t code) { return code & 0x7f80 ? code << 16 : 0; }
 
-/* Converts BF16; subnormals become zeros of the same sign. */
+/* Converts BF16 to binary32; subnormals become zeros of the same sign. */
 static uint32_t ftz_from_bf16_signed(uint32_t code) { return (code & 0x7f80 ? code : code & 0x8000) << 16; }
 
 static inline void ftz_addmul_pack_rows(const smma_pack *pack) {
@@ -111,19 +112,20 @@ static inline void ftz_addmul_pack_columns(const smma_pack *pack) {
     smma_interleave(pack, FTZ_COLUMNS, 2, 4, ftz_from_bf16, 0);
 }
 
-/* Flushes a result of FTZ-FMA, which judges underflow after rounding to 24 bits with an unbounded exponent. Where
-   hardware does so, the rule is the chain of fma.h in the flushing mode, with the elements of each pair swapped.
-   Other hardware runs without flushing, and this function flushes: rounding to a multiple of 2^-149 gives the same
-   numbers below 2^-126 as rounding to 24 bits, except for those that it rounds up to 2^-126. The core computes steps
-   with such a result. */
+/* Flushes a result of FTZ-FMA. The rule judges underflow after rounding to 24 bits with an unbounded exponent.
+   - If hardware does so, too, the rule is the chain of fma.h in the flushing mode, with the elements of a pair swapped.
+   - Other hardware runs in a mode that does not flush, and this function flushes. Results below 2^-126 are then
+     rounded to multiples of 2^-149. This makes a difference only for results that it rounds up to 2^-126, so the core
+     computes steps with a result of 2^-126. */
 static inline vf ftz_fma_flush(vf x) {
   vi bits = vf_bits(x), magnitude = vi_and(bits, vi_set(INT32_MAX));
   return vi_as_float(vi_select(vi_less(magnitude, vi_set(1 << 23)), vi_xor(bits, magnitude), bits));
 }
 
+/* Returns the lanes in which x is 2^-126 or -2^-126. */
 static inline vm ftz_fma_is_least(vf x) { return vi_equal(vi_and(vf_bits(x), vi_set(INT32_MAX)), vi_set(1 << 23)); }
 
-/* Computes one row, LANES columns from `column` on. */
+/* Computes one row, LANES columns from `column` on, on hardware that does not flush as the rule does. */
 static void ftz_fma_row(const smma_run *r, const float *a, const float *b, size_t row, size_t column) {
   float *d = (float *)r->accumulator + row * FMA_F32_COLUMNS + column;
   vf sum = ftz_fma_flush(vf_load(d));
@@ -144,13 +146,14 @@ static void ftz_fma_row(const smma_run *r, const float *a, const float *b, size_
   vf_store(d, vf_replace_nan(sum, fma_f32_nan(SMMA_NAN_OPERAND, vf_load(d))));
 }
 
-/* For each interleaved vector, the last NaN among its elements first..last - 1, made quiet, and its position; -1 if
-   no element is NaN. */
+/* The last NaN of each of several interleaved vectors (rows of A or columns of B). */
 typedef struct {
-  int32_t at[FMA_F32_COLUMNS], nan[FMA_F32_COLUMNS];
+  int32_t at[FMA_F32_COLUMNS];  /* index of the last NaN; -1 if there is none */
+  int32_t nan[FMA_F32_COLUMNS]; /* its encoding, made quiet */
 } ftz_fma_last;
 
-/* Searches `width` vectors, in sections of as many elements as fill one or two machine vectors. */
+/* Finds the last NaN among the elements first..last - 1 of each of `width` vectors. Reads one or two SIMD vectors at a
+   time. */
 static inline __attribute__((always_inline)) void ftz_fma_find(const float *x, size_t width, size_t first, size_t last,
                                                                ftz_fma_last *found) {
   const size_t part = width < LANES ? LANES : width, elements = part / width;
@@ -175,8 +178,8 @@ static inline __attribute__((always_inline)) void ftz_fma_find(const float *x, s
   }
 }
 
-/* Chooses the NaN of accumulators. A NaN accumulator becomes the NaN of the last product with a NaN (A's if both
-   elements are NaN). If no product has a NaN, the accumulator is unchanged. */
+/* Sets the NaN of the accumulators d. If a product has a NaN factor, the accumulator becomes the NaN of the last such
+   product: that of A, if both factors are NaN. Other accumulators are unchanged. */
 static void ftz_fma_choose_nan(const ftz_fma_last *a, const ftz_fma_last *b, float *d) {
   for (size_t row = 0; row < FMA_ROWS; row++, d += FMA_F32_COLUMNS)
     for (size_t column = 0; column < FMA_F32_COLUMNS; column += LANES) {
@@ -187,7 +190,7 @@ static void ftz_fma_choose_nan(const ftz_fma_last *a, const ftz_fma_last *b, flo
     }
 }
 
-/* Computes FMA_ROWS rows from `row` on. */
+/* Computes FMA_ROWS rows from `row` on. NaN from A and B may still be wrong. */
 static void ftz_fma_rows(const smma_run *r, const float *a, size_t row) {
   const float *b = (const float *)r->b;
   float *d = (float *)r->accumulator + row * FMA_F32_COLUMNS;

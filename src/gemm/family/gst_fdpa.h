@@ -1,22 +1,22 @@
 /* GST-FDPA with F = 35: MXFP4 and NVFP4. A scale factor belongs to one or two of the model's groups.
 
-   E2M1 numbers are integers of half units, of magnitude up to 12. Products are summed four at a time in bytes; A's
-   elements are raised by 12 to make them unsigned. A group's term is g sA sB 2^(eA + eB - fraction), where g is such a
-   sum, sA and sB are the significands of its scale factors, and `fraction` is the fraction bits of both scale factors
-   plus two for the halves.
+   E2M1 numbers are integers in units of 1/2, of magnitude up to 12. Products are summed four at a time from bytes; A's
+   elements are raised by 12 to make them unsigned. A group's term is g sA sB 2^(eA + eB - fraction). Here g is the sum
+   of the group's products, sA and sB are the significands of its scale factors as integers, eA and eB their exponents,
+   and `fraction` is the number of fraction bits of both scale factors, plus two for the halves.
 
    Any operands: terms are exact in binary64. emax is found for each element. Adding 2^(emax + 17), with the term's
    sign, and subtracting it again truncates a term to a multiple of 2^(emax - F), because 16 products and two
-   significands are below 2^12. The sum has at most 49 bits and is exact, too. For UE4M3, two sums that enclose it and
-   need no emax are tried first.
+   significands are below 2^12. The sum has at most 49 bits and is exact, too. For UE4M3, gst_enclose is tried first:
+   two sums that enclose the result and need no emax.
 
    Even runs of steps: the exponents of a row's and a column's nonzero groups spread so little that every term is an
    integer multiple of a unit 2^(x - fraction). Here x is the sum of the least exponents, sA sB 2^(eA + eB - x) has
-   15 bits, and terms are below 2^27 units. If |c| is below 2^30 units (a low c), sums stay below 2^31 units
-   (GST_EVEN_STEPS) and are computed in 32 bits. emax is at most x + 30 - fraction or x + 14, so F bits below it are
-   finer than a unit: no term is truncated. An integer c is not truncated either, and rounding is a conversion. A c
-   with a fraction is not truncated if gst_is_fine. A high c determines emax: it truncates terms, each in 32 bits,
-   and from 2^63 units on all of them to zero. */
+   15 bits, and terms are below 2^27 units. c is low if |c| is below 2^30 units. Then sums stay below 2^31 units
+   (GST_EVEN_STEPS) and are computed in 32 bits. emax is at most x + 30 - fraction or x + 14, so that F bits below emax
+   are finer than a unit, and no term is truncated. A low c that is an integer is not truncated either, and rounding is
+   a conversion; a low c with a fraction is not truncated if gst_is_fine. A c that is not low determines emax. It
+   truncates terms, each in 32 bits; from 2^63 units on it truncates all of them to zero. */
 #ifndef SMMA_GEMM_FAMILY_GST_FDPA_H
 #define SMMA_GEMM_FAMILY_GST_FDPA_H
 
@@ -25,37 +25,38 @@
 #include "gemm/family/words.h"
 #include "gemm/pack.h"
 
-/* Exponents of scale factors are those of their fields. Significands of subnormal ones (UE4M3) are below 1. Upper
-   bounds of terms therefore hold for them, and so do lower bounds of units, because their last bits are those of
-   their fields. Elements are integers of half units, subnormal or not. */
+/* The exponent of a scale factor is that of its field, also if the scale factor is subnormal (UE4M3). A subnormal
+   significand is below 1, so upper bounds of terms hold. Its last bit is where that of a normal one is, so lower bounds
+   of units hold, too. Elements are integers in units of 1/2, subnormal or not. */
 enum {
-  GST_K = 64,
-  GST_GROUPS = 4,
-  GST_QUADS = GST_K / 4,              /* groups of four elements */
+  GST_K = 64,                         /* products of a step */
+  GST_GROUPS = 4,                     /* groups of a step */
+  GST_QUADS = GST_K / 4,              /* quads of a step: four elements each, in one 32-bit word */
   GST_DEPTH = GST_QUADS / GST_GROUPS, /* quads of a group */
   GST_LINES = 16,                     /* rows that are packed together */
-  GST_RAISE = 12,
-  GST_F = 35,
-  GST_PLACE = 52 - GST_F,    /* 2^(emax + GST_PLACE) has the last bit 2^(emax - F) in binary64 */
-  GST_LEAST_EXPONENT = -300, /* lower bound of terms' exponents: below that of every nonzero term */
+  GST_RAISE = 12,                     /* added to A's elements to make them unsigned */
+  GST_F = 35,                         /* F */
+  GST_PLACE = 52 - GST_F,             /* 2^(emax + GST_PLACE) has the last bit 2^(emax - F) in binary64 */
+  GST_LEAST_EXPONENT = -300,          /* lower bound of terms' exponents: below that of every nonzero term */
   GST_UNIT_LIMIT = 38, /* bounds the magnitude of least exponents of even rows and columns: a step's sum is below 2^102
-                          and no high c overflows */
+                          and a c that is not low does not overflow */
   GST_UNEVEN = 64,     /* greater than the spread of any even run */
-  GST_EVEN_STEPS = 4,  /* 4 times 64 products of at most 144, times 225 << 7, plus 2^30 are below 2^31 */
-  GST_EVEN_C = 1 << 30
+  GST_EVEN_STEPS = 4,  /* the most steps of an even run: 4 * 64 products of at most 144, times 225 << 7, plus 2^30 are
+                          below 2^31 */
+  GST_EVEN_C = 1 << 30 /* a low c is below this number of units */
 };
 
-/* Layout of one packed step of `width` rows or columns. Codes are stored in groups of four elements, and all other
-   items for each scale group. Offsets are in bytes. */
+/* Layout of one packed step of `width` rows or columns: offsets in bytes. At offset 0 are the elements as bytes, in
+   quads. The following items exist once per group, except `least` and `spread`, which exist once per row or column. */
 typedef struct {
-  size_t start;    /* of columns: start of a group's sum, -GST_RAISE times the sum of the group's elements */
-  size_t weight;   /* scale factors over 2^least exponent as integers, two groups per word */
-  size_t least;    /* least exponent of all nonzero groups of all packed steps */
-  size_t spread;   /* greatest minus least exponent; GST_UNEVEN for rows or columns that cannot be in an even run */
-  size_t scale;    /* binary64, half the scale factor; zero if the group is */
-  size_t exponent; /* of the scale factors */
-  size_t nonzero;  /* one bit per element; 0 if the scale factor is zero */
-  size_t bytes;
+  size_t start;    /* for columns: start of the group's sum, -GST_RAISE times the sum of the group's elements */
+  size_t weight;   /* scale factor divided by 2^least, as an integer; two groups per word */
+  size_t least;    /* least exponent of all nonzero groups in all packed steps */
+  size_t spread;   /* greatest minus least exponent; at least GST_UNEVEN if no run can be even because of `least` */
+  size_t scale;    /* half the scale factor, in binary64; 0 if the group is zero */
+  size_t exponent; /* exponent of the scale factor */
+  size_t nonzero;  /* one bit per element: whether it is not zero; all 0 if the scale factor is zero */
+  size_t bytes;    /* size of the step */
 } gst_layout;
 
 static inline gst_layout gst_layout_of(size_t width) {
@@ -71,7 +72,8 @@ static inline gst_layout gst_layout_of(size_t width) {
   return l;
 }
 
-/* Returns the greatest even spread: 1 << 14 and 15 * 15 << 7 have 15 bits. `fraction_bits` of one scale factor. */
+/* Returns the greatest spread, of a row and a column together, of an even run. The product of both weights must have at
+   most 15 bits: 1 << 14 if scale factors have no fraction bits, 15 * 15 << 7 if they have three. */
 static inline int gst_even_spread(int fraction_bits) { return fraction_bits == 0 ? 14 : 7; }
 
 static size_t gst_bytes(const smma_operation *o) {
@@ -89,7 +91,7 @@ static bool gst_takes(const smma_operation *o) {
 
 /* ---- Packing ---- */
 
-/* Source of the encodings of rows or columns first..first + width - 1 for one step. */
+/* A request to fetch one step of rows or columns first..first + width - 1. */
 typedef struct {
   const smma_operation *operation;
   const smma_view *view;
@@ -98,6 +100,7 @@ typedef struct {
   size_t step;
 } gst_fetch;
 
+/* Stores the encodings of the rows or columns inside the matrix as quads; elements beyond K are +0. */
 static void gst_fetch_codes(const gst_fetch *f, uint32_t *quad) {
   static const unsigned char behind[SMMA_MOST_VECTORS];
   const smma_view *x = f->view;
@@ -113,14 +116,14 @@ static void gst_fetch_codes(const gst_fetch *f, uint32_t *quad) {
   }
 }
 
-/* Applies the view's factor. */
+/* Multiplies encodings by the view's factor, by a table of all 16. */
 static void gst_scale_codes(double factor, size_t count, uint8_t *code) {
   uint8_t scaled[16];
   for (unsigned i = 0; i < 16; i++) scaled[i] = (uint8_t)smma_scaled(SMMA_E2M1, i, factor);
   for (size_t i = 0; i < count; i++) code[i] = scaled[code[i] & 15];
 }
 
-/* Converts encodings to half units, plus `raise`. */
+/* Converts encodings to integers in units of 1/2, plus `raise`. */
 static void gst_decode(size_t count, uint8_t raise, const uint8_t *code, uint8_t *out) {
   for (size_t i = 0; i < count; i++) {
     uint8_t m = code[i] & 7, magnitude = (uint8_t)(m + (m > 4) + (m > 5) + 3 * (m > 6));
@@ -128,8 +131,8 @@ static void gst_decode(size_t count, uint8_t raise, const uint8_t *code, uint8_t
   }
 }
 
-/* Computes the masks of nonzero elements, and for each group the start of its sum, which cancels the GST_RAISE that was
-   added to every element of A. */
+/* Stores for each group the mask of nonzero elements and the start of its sum. The start cancels the GST_RAISE that is
+   added to every element of A. `quad` holds the encodings, `out` the packed elements. */
 static void gst_sum_up(const gst_layout *l, size_t width, const uint32_t *quad, unsigned char *out) {
   int32_t *start = (int32_t *)(out + l->start), *nonzero = (int32_t *)(out + l->nonzero);
   for (size_t group = 0; group < GST_GROUPS; group++)
@@ -146,7 +149,7 @@ static void gst_sum_up(const gst_layout *l, size_t width, const uint32_t *quad, 
     }
 }
 
-/* Fetches the scale factors of one step, by groups; zero outside the matrix. */
+/* Fetches the encoding of each group's scale factor; 0 outside the matrix. */
 static void gst_fetch_scales(const gst_fetch *f, uint8_t *code) {
   const size_t block = (size_t)f->operation->scale_block, groups = block * GST_GROUPS / GST_K;
   const size_t first = f->step * GST_K / block, all = (f->view->count + block - 1) / block;
@@ -156,7 +159,8 @@ static void gst_fetch_scales(const gst_fetch *f, uint8_t *code) {
       code[group * f->width + v] = f->view->scale[(f->first + v) * all + first + group / groups];
 }
 
-/* Decodes values and exponents of the scale factors; a NaN counts as zero here and sets the flag. */
+/* Stores values and exponents of the scale factors. Clears the masks of groups whose scale factor is zero or NaN. A NaN
+   also sets the flag of its row or column. */
 static void gst_take_scales(const gst_fetch *f, const gst_layout *l, unsigned char *out, unsigned char *special) {
   const smma_encoding e = smma_encoding_of(f->operation->scale);
   const int fraction_bits = e.fraction_bits, bias = e.bias;
@@ -181,6 +185,7 @@ static void gst_take_scales(const gst_fetch *f, const gst_layout *l, unsigned ch
     for (size_t v = 0; v < f->width; v++) special[v] |= (code[group * f->width + v] & ones) > largest;
 }
 
+/* Packs one step, except `weight`, `least` and `spread`. */
 static void gst_pack_step(const gst_fetch *f, const gst_layout *l, unsigned char *out, unsigned char *special) {
   uint32_t quad[GST_QUADS * SMMA_MOST_VECTORS];
   const size_t count = GST_K * f->width;
@@ -192,7 +197,8 @@ static void gst_pack_step(const gst_fetch *f, const gst_layout *l, unsigned char
   gst_take_scales(f, l, out, special);
 }
 
-/* Computes the least exponent and the spread over all steps, `apart` bytes each, and from these the weights. */
+/* Stores the least exponent and the spread over all steps, which are `apart` bytes apart, and the weights, which follow
+   from them. */
 static void gst_weigh(const gst_layout *l, size_t width, size_t steps, size_t apart, int fraction_bits,
                       unsigned char *out) {
   int32_t least[SMMA_MOST_VECTORS], greatest[SMMA_MOST_VECTORS];
@@ -254,10 +260,10 @@ static void gst_pack_columns(const smma_pack *pack) { gst_pack(pack, PANEL); }
 typedef struct {
   gst_layout row, column;
   size_t row_step;   /* bytes from one step to the next */
-  int fraction_bits; /* of a term */
-  int spread;        /* the greatest even spread */
-  int zero_exponent;
-  bool encloses; /* gst_enclose is worth trying */
+  int fraction_bits; /* `fraction` in the comment at the head of this file */
+  int spread;        /* the greatest spread of an even run: see gst_even_spread */
+  int zero_exponent; /* e_zero, or GST_LEAST_EXPONENT if that is greater */
+  bool encloses;     /* whether gst_enclose is tried */
 } gst_constants;
 
 static gst_constants gst_constants_of(const smma_run *r) {
@@ -276,8 +282,8 @@ static gst_constants gst_constants_of(const smma_run *r) {
 
 enum { GST_ROWS = 2 * ROWS, GST_VECTORS = 2 }; /* rows and vectors of columns that are computed at a time */
 
-/* Computes the sums of one group's products in quarters. a: the first row's first four elements of the step, b: the
-   column's. */
+/* Computes the sums g of one group's products, in units of 1/4, for GST_ROWS rows and GST_VECTORS vectors of columns.
+   `a` and `b` are the addresses of the first quads, in the step, of the first row and of the first column. */
 static inline __attribute__((always_inline)) void gst_dots(const gst_layout *column, size_t group,
                                                            const unsigned char *a, const unsigned char *b,
                                                            vi g[GST_ROWS][GST_VECTORS]) {
@@ -296,24 +302,26 @@ static inline __attribute__((always_inline)) void gst_dots(const gst_layout *col
 
 /* ---- Any operands ---- */
 
-/* Adds the row's number at `row_offset` to the vector's numbers at `column_offset`. `a` is the row's data, `b` the
-   vector's. */
+/* Returns the sums of an item of a row and items of LANES columns. `a` and `b` are the addresses of their first quads;
+   both items have these offsets in the layout. */
 static inline vi gst_sum_of(size_t row_offset, size_t column_offset, const unsigned char *a, const unsigned char *b) {
   return vi_add(vi_set(*(const int32_t *)(a + row_offset)), vi_load((const int32_t *)(b + column_offset)));
 }
 
-/* Returns the exact product x y, truncated to a multiple of the last bit of `place`. `place` must be greater than the
-   product. */
+/* Returns the exact product x y, truncated to a multiple of the last bit of `place`. `place` must be a power of two
+   greater than the product. */
 static inline vd gst_cut(vd x, vd y, vd place) {
   vd beside = vd_signed_as(place, x);
   return vd_subtract(vd_multiply_add(x, y, beside), beside);
 }
 
+/* Returns the lanes in which d has the greatest finite magnitude. */
 static inline vm gst_is_greatest(vf d) {
   return vi_equal(vi_and(vf_bits(d), vi_set(INT32_MAX)), vf_bits(vf_set(FLT_MAX)));
 }
 
-/* Replaces a d that overflowed to infinity by the greatest number, because the rule rounds toward zero. */
+/* Returns d with infinities where the sum overflowed. The mode rounds toward zero, so d is the greatest number there,
+   as it is for sums just below 2^128. `low` and `high` are the sums. */
 static inline vf gst_overflow(vf d, vd low, vd high) {
   vi reduced = vf_bits(vf_narrow(vd_multiply(low, vd_set(0x1p-64)), vd_multiply(high, vd_set(0x1p-64))));
   vm finite = vi_less(vi_and(reduced, vi_set(INT32_MAX)), vf_bits(vf_set(0x1p64f)));
@@ -321,8 +329,8 @@ static inline vf gst_overflow(vf d, vd low, vd high) {
   return vf_select(finite, d, vi_as_float(infinite));
 }
 
-/* Returns c after one step. If c is infinite, it is unchanged. `a` and `b` are the data of one row and one vector; `g`
-   has the sums of their products. */
+/* Returns c after one step, for one row and one vector of columns. An infinite c stays. `a` and `b` are the addresses
+   of the first quads, `row_scale` and `scale` those of the first scale factors. `g` has the sums of products. */
 static __attribute__((noinline)) vf gst_add_terms(const gst_constants *t, const unsigned char *a,
                                                   const double *row_scale, const unsigned char *b, const double *scale,
                                                   const vi g[GST_GROUPS], vf c) {
@@ -355,9 +363,9 @@ static __attribute__((noinline)) vf gst_add_terms(const gst_constants *t, const 
   return vm_bits(gst_is_greatest(d)) ? gst_overflow(d, low, high) : d;
 }
 
-/* Computes c after one step for scale factors with UE4M3's exponents. Two sums, of terms rounded down and up at F
-   bits below an exponent of at least emax, enclose the sum of truncated terms. Returns false if the two round
-   differently. */
+/* Tries to compute c after one step, with arguments as in gst_add_terms. Two sums enclose the sum of truncated terms:
+   those of terms rounded down and up at F bits below an exponent that is at least emax. Returns false if the two sums
+   round to different numbers. The exponents of scale factors must be those of UE4M3. */
 static inline __attribute__((always_inline)) bool gst_enclose(const gst_constants *t, const unsigned char *a,
                                                               const double *row_scale, const unsigned char *b,
                                                               const double *scale, const vi g[GST_GROUPS], vf *c) {
@@ -384,7 +392,7 @@ static inline __attribute__((always_inline)) bool gst_enclose(const gst_constant
   return !vm_bits(vm_or(vi_has(vi_xor(vf_bits(down), vf_bits(up)), vi_set(-1)), gst_is_greatest(down)));
 }
 
-/* Computes one step. */
+/* Computes one step for GST_ROWS rows and GST_VECTORS vectors of any operands. */
 static __attribute__((noinline)) void gst_step(const gst_constants *t, const unsigned char *a, const double *row_scale,
                                                const unsigned char *b, const double *scale, float *accumulator) {
   vi g[GST_GROUPS][GST_ROWS][GST_VECTORS];
@@ -402,7 +410,7 @@ static __attribute__((noinline)) void gst_step(const gst_constants *t, const uns
 
 /* ---- Even runs ---- */
 
-/* Return 2^(x - fraction) and 2^(fraction - x) for one row and one vector. */
+/* For one row and one vector of columns, gst_unit returns the unit 2^(x - fraction), and gst_unit_scale its inverse. */
 static inline vf gst_unit(const gst_constants *t, const unsigned char *a, const unsigned char *b) {
   vi x = gst_sum_of(t->row.least, t->column.least, a, b);
   return vi_as_float(vi_shift_left(vi_add(x, vi_set(127 - t->fraction_bits)), 23));
@@ -415,19 +423,26 @@ static inline vf gst_unit_scale(const gst_constants *t, const unsigned char *a, 
 /* Reports whether a condition holds in every lane. */
 static inline bool gst_all(vm x) { return vm_bits(x) == (1ull << LANES) - 1; }
 
-/* These compare c in units. */
+/* Returns the lanes in which |c| is below `limit`; c is in units. */
 static inline vm gst_is_below(vf c, float limit) {
   return vi_less(vi_and(vf_bits(c), vi_set(INT32_MAX)), vf_bits(vf_set(limit)));
 }
+/* gst_is_low returns the lanes in which c is low, gst_changes those in which it does not truncate all terms to zero. */
 static inline vm gst_is_low(vf c) { return gst_is_below(c, GST_EVEN_C); }
 static inline vm gst_changes(vf c) { return gst_is_below(c, 0x1p63f); }
 
 #define GST_EACH(i, v) UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++)
 
-/* The kinds of c that occur in an even run. A run has a kind if all its c are of this kind or of one before it. */
-typedef enum { GST_WHOLE, GST_FRACTIONS, GST_HIGH, GST_NONE /* not an even run */ } gst_kind;
+/* The kinds of c. The kind of a run is the last one that occurs among its c. */
+typedef enum {
+  GST_WHOLE,     /* low, an integer number of units */
+  GST_FRACTIONS, /* low, with a fraction */
+  GST_HIGH,      /* not low */
+  GST_NONE       /* the run is not even */
+} gst_kind;
 
-/* Loads c in units (0 for elements that stay unchanged) and returns the greatest kind. */
+/* Loads all c in units and returns the kind of the run. In a run of kind GST_HIGH, c is 0 for elements that the run
+   does not change. */
 static inline __attribute__((always_inline)) gst_kind gst_begin(const gst_constants *t, const unsigned char *a,
                                                                 const unsigned char *b, const float *accumulator,
                                                                 vf c[GST_ROWS][GST_VECTORS]) {
@@ -448,8 +463,8 @@ static inline __attribute__((always_inline)) gst_kind gst_begin(const gst_consta
   return GST_HIGH;
 }
 
-/* Reports whether no step truncates c: it is a multiple of 2^(emax - F) for the greatest possible emax, and then all
-   later c are, too. c is in units. */
+/* Reports whether no step truncates a c: every low c is a multiple of 2^(emax - F) for the greatest emax that terms can
+   have. Then all later c are, too. */
 static __attribute__((noinline)) bool gst_is_fine(const gst_constants *t, const unsigned char *a,
                                                   const unsigned char *b, const float *accumulator) {
   vm fine = vi_equal(vi_set(0), vi_set(0));
@@ -465,6 +480,7 @@ static __attribute__((noinline)) bool gst_is_fine(const gst_constants *t, const 
   return gst_all(fine);
 }
 
+/* Stores the accumulators from c in units. Elements that a run of kind GST_HIGH does not change stay. */
 static inline __attribute__((always_inline)) void gst_end(const gst_constants *t, const unsigned char *a,
                                                           const unsigned char *b, gst_kind kind, float *accumulator,
                                                           const vf c[GST_ROWS][GST_VECTORS]) {
@@ -477,18 +493,18 @@ static inline __attribute__((always_inline)) void gst_end(const gst_constants *t
   }
 }
 
-/* Returns c after a step from the sum of c before, truncated, and the terms: d is that sum rounded toward zero and
-   `rest` the remainder. If rest is zero, d + fraction is rounded once. Otherwise the sum has more than 24 bits, and
-   rest has its sign and a magnitude of at least 1. rest + fraction then has that sign, too, however it is rounded,
-   and a magnitude below the last bit of d; so the result is d. */
+/* Returns c after a step. `sum` is the sum of c before the step, truncated to an integer, and of the terms. d is `sum`
+   rounded toward zero, `rest` is what d lacks, and `fraction` is what truncation removed from c. If rest is zero,
+   d + fraction is rounded once. Otherwise `sum` has more than 24 bits, and rest has its sign and is not below 1 in
+   magnitude. Then rest + fraction has this sign, too, however it is rounded, and a magnitude below the last bit of d.
+   So the result is d. */
 static inline vf gst_add_fraction(vf c, vi sum) {
   vf fraction = vf_subtract(c, vi_to_float(vf_truncate(c))), d = vi_to_float(sum);
   vf rest = vi_to_float(vi_subtract(sum, vf_truncate(d)));
   return vf_add(d, vf_add(rest, fraction));
 }
 
-/* The least retained bit of a term next to a high c, in units, as `up`; `down` is its inverse. Both are 1 if nothing
-   is truncated. */
+/* How c truncates terms: to multiples of `up` units. `down` is the inverse of `up`. Both are 1 if c truncates none. */
 typedef struct {
   vf down, up;
 } gst_cuts;
@@ -499,13 +515,15 @@ static inline gst_cuts gst_cuts_of(vf c) {
   return (gst_cuts){vi_as_float(vi_subtract(vi_set(254 << 23), up)), vi_as_float(up)};
 }
 
-/* Returns a truncated term; the term is the product of the lower halves and has 20 bits. */
+/* Returns a truncated term in multiples of gst_cuts.up. The term is the product of the lower halves of g and `weight`,
+   and has at most 20 significant bits. */
 static inline vi gst_cut_term(vi g, vi weight, vf down) {
   return vf_truncate(vf_multiply(vi_to_float(vi_dot2(vi_set(0), vi_and(g, vi_set(0xffff)), weight)), down));
 }
 
-/* Returns c after a step whose truncated terms have this sum, below 2^28. The last bit of a high c and of d is at
-   least 2^6 units of the sum, so bits below 2^5 are rounded to odd, which leaves 23 bits. */
+/* Returns c after a step whose truncated terms have this sum, below 2^28 in multiples of `up`. If c is not low, the
+   last bits of c and of the result are at least 2^6 of these multiples. So the bits of the sum below 2^5 are first
+   rounded to odd, which leaves 23 bits. */
 static inline vf gst_add_cut(vf c, vi sum, vf up) {
   const vm low = gst_is_low(c);
   const vf base = vf_select(low, c, vf_set(0));
@@ -514,7 +532,7 @@ static inline vf gst_add_cut(vf c, vi sum, vf up) {
   return vf_select(low, gst_add_fraction(base, vi_add(vf_truncate(base), sum)), high);
 }
 
-/* Computes c after one step, in units; terms are added two groups at a time. */
+/* Updates all c, in units, by one step of an even run of this kind. Terms are added two groups at a time. */
 static inline __attribute__((always_inline)) void gst_even_step(const gst_constants *t, const unsigned char *a,
                                                                 const unsigned char *b, gst_kind kind,
                                                                 vf c[GST_ROWS][GST_VECTORS]) {
@@ -557,8 +575,9 @@ static inline __attribute__((always_inline)) void gst_even_steps(const gst_const
     gst_even_step(t, a + step * t->row_step, b + step * t->column.bytes, kind, c);
 }
 
-/* Computes at most GST_EVEN_STEPS steps of several rows and vectors. a and b point to the first row and column of
-   the first step in arrays of 32-bit words; their scale factors are in arrays of doubles. */
+/* Computes `steps` steps, at most GST_EVEN_STEPS, for GST_ROWS rows and GST_VECTORS vectors: single steps until the
+   remaining ones are an even run. `a` and `b` are the addresses of the first quads of the first row and column in the
+   first step; `row_scale` and `scale` those of their first scale factors. */
 static inline __attribute__((always_inline)) void gst_steps(const gst_constants *t, size_t steps,
                                                             const unsigned char *a, const double *row_scale,
                                                             const unsigned char *b, const double *scale,

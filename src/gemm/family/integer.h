@@ -13,8 +13,8 @@
 #include "gemm/family/words.h"
 #include "gemm/pack.h"
 
-/* Size of the block of D that registers hold: its rows, its vectors of columns, and their product. Rows are packed in
-   groups of INTEGER_ROWS. */
+/* Size of the block of D that registers hold: its rows, its vectors of columns, and the number of all its vectors. Rows
+   are packed in groups of INTEGER_ROWS. */
 enum { INTEGER_ROWS = REGISTERS < 32 ? 4 : 8, INTEGER_VECTORS = 2, INTEGER_SUMS = INTEGER_ROWS * INTEGER_VECTORS };
 enum { INTEGER_COLUMNS = INTEGER_VECTORS * LANES };
 
@@ -23,18 +23,18 @@ static bool integer_is_xor(const smma_operation *o) { return o->rule.with.intege
 static size_t integer_pairs(const smma_operation *o) { return (size_t)(integer_is_xor(o) ? o->k : o->k / 2); }
 static size_t integer_bytes(const smma_operation *o) { return integer_pairs(o) * sizeof(int32_t); }
 
-/* Pairs of a xor b are not dealt to stages, so xor in two stages is not accepted. */
+/* INTEGER in two stages adds groups of eight products in turn to one stage or the other. With xor the packed pairs do
+   not have this grouping, so that combination is not accepted. */
 static bool integer_takes(const smma_operation *o) {
   return o->rule.algorithm == SMMA_INTEGER && o->k % 2 == 0 && !(integer_is_xor(o) && o->rule.with.integer.two_stages);
 }
 
-/* Packs two numbers as halves of a word. */
+/* Returns a word with two numbers in its halves. */
 static inline int32_t integer_halves(int32_t low, int32_t high) {
   return (int32_t)(((uint32_t)low & 0xffff) | (uint32_t)high << 16);
 }
 
-/* Packs one step of `vectors` rows or columns. For each pair of k in turn, the elements of all vectors are
-   interleaved. */
+/* Packs one step of `vectors` rows or columns: for each pair of k, one word of each vector. */
 static inline __attribute__((always_inline)) void integer_pack_step(const smma_fetch *f, size_t vectors, int32_t *out) {
   const smma_operation *o = &f->multiplier->operation;
   const smma_integer_code format = smma_integer_code_of(f->of_a ? o->a : o->b);
@@ -70,8 +70,7 @@ static inline __attribute__((always_inline)) void integer_pack(const smma_pack *
 static void integer_pack_rows(const smma_pack *pack) { integer_pack(pack, INTEGER_ROWS); }
 static void integer_pack_columns(const smma_pack *pack) { integer_pack(pack, INTEGER_COLUMNS); }
 
-/* Updates d, INTEGER_ROWS x INTEGER_COLUMNS, with `pairs` of products, modulo 2^32, and prefetches the next block's
-   d. */
+/* Adds `pairs` pairs of products to each accumulator of the block d, modulo 2^32. Prefetches the next block. */
 static void integer_block(const int32_t *a, const int32_t *b, size_t pairs, int32_t *d) {
   vi sum[INTEGER_SUMS];
   UNROLL for (int i = 0; i < INTEGER_SUMS; i++) {
@@ -87,10 +86,11 @@ static void integer_block(const int32_t *a, const int32_t *b, size_t pairs, int3
   UNROLL for (int i = 0; i < INTEGER_SUMS; i++) vi_store(d + i * LANES, sum[i]);
 }
 
+/* The stage of an operation that has only one. */
 enum { INTEGER_ALL_STAGES = -1 };
 
-/* Adds one step of products, or its even or odd groups of eight (`stage` 0, 1), clamped: if the sum wraps, it
- * becomes the end of the range on the accumulator's side. */
+/* Adds one step of products, clamped, to each accumulator of the block d: all products, or the even (`stage` 0) or odd
+   (`stage` 1) groups of eight. If a sum wraps, it becomes the end of the range that has the accumulator's sign. */
 static __attribute__((noinline)) void integer_clamped_step(const int32_t *a, const int32_t *b, size_t pairs, int stage,
                                                            int32_t *d) {
   for (int i = 0; i < INTEGER_SUMS; i++) {
@@ -106,10 +106,10 @@ static __attribute__((noinline)) void integer_clamped_step(const int32_t *a, con
   }
 }
 
-/* Reports whether `products` products could take an accumulator of the block out of range. */
+/* Reports whether adding `products` products could take an accumulator of the block out of range. */
 static bool integer_needs_care(const int32_t *d, size_t products) {
   const int32_t room = INT32_MAX - ((int32_t)products << 16);
-  vm far = vi_less(vi_set(0), vi_set(0)); /* no lane */
+  vm far = vi_less(vi_set(0), vi_set(0)); /* no lane is set */
   UNROLL for (int i = 0; i < INTEGER_SUMS; i++) {
     const vi x = vi_load(d + i * LANES);
     far = vm_or(far, vm_or(vi_less(vi_set(room), x), vi_less(x, vi_set(-room))));

@@ -3,16 +3,16 @@
 
    To nearest, FP32 and FP64: each operation is native.
 
-   To nearest and fused, FP16: products have 22 bits and are multiples of 2^-48, so they are exact. Those of BF16 have
-   16 bits and are exact between 2^-126 and 2^128. If the least and greatest magnitudes of a row and a column allow
-   other products, these and their sum are computed in binary64, rounded to odd, which then rounds to binary32 like the
-   exact sum. For Power it is rounded to as many bits, and c is added in binary64, too.
+   To nearest and fused: products of FP16 have 22 bits and are multiples of 2^-48, so they are exact. Products of BF16
+   have 16 bits and are exact between 2^-126 and 2^128. If the least and greatest magnitudes of rows and columns allow
+   other products, the sum of a pair is computed in binary64 and rounded to odd. It then rounds to binary32 as the exact
+   sum does. For Power it is rounded to 24 bits with binary64's exponents, and c is added in binary64, too.
 
    To odd, with subnormals as zero: products of BF16 have 16 bits, and none below 2^-126 rounds up to it. So they are
    exact unless hardware that flushes makes them zero, as the rule does. Only additions are inexact; vf_add_odd
-   rounds them to odd but does not handle overflow. If sums may reach 2^127, each is checked, and steps with greater
-   ones are computed with infinities. The greatest finite magnitudes of a row, a column and the accumulators decide
-   this; infinite or NaN operands and accumulators need no care.
+   rounds them to odd but does not handle overflow. If sums may reach 2^127, each is checked, and pairs with a greater
+   one are computed by functions that return infinities. The greatest finite magnitudes of rows, columns and
+   accumulators show whether sums may reach 2^127. Infinite or NaN operands and accumulators need no check.
 
    To nearest, with subnormals as zero: sums of FP32 numbers and products of BF16 that are below 2^-126 are exact, so
    that all hardware flushes them alike (ftz.h).
@@ -25,18 +25,20 @@
 
 #include "gemm/family/ftz.h"
 
+/* Size of the block of D that is computed at a time. */
 enum { PAIRS_ROWS = 4, PAIRS_VECTORS = REGISTERS < 32 ? 1 : 2, PAIRS_COLUMNS = PAIRS_VECTORS * LANES };
 enum { PAIRS_F64_COLUMNS = PAIRS_COLUMNS / 2, PAIRS_ALL = PAIRS_ROWS * PAIRS_VECTORS };
 
+/* Methods of adding a pair of products and the accumulator. */
 typedef enum {
   PAIRS_ROUNDED, /* each operation to nearest */
   PAIRS_FUSED,   /* products are exact; sums to nearest */
-  PAIRS_WIDE,    /* like PAIRS_FUSED, through binary64 */
-  PAIRS_RANGE,   /* like PAIRS_WIDE; a pair's sum has binary64's exponent range */
+  PAIRS_WIDE,    /* products and the pair's sum in binary64; sums to nearest in FP32 */
+  PAIRS_RANGE,   /* as PAIRS_WIDE, but the pair's sum is rounded to 24 bits with binary64's exponent range */
   PAIRS_FLUSHED, /* each operation to nearest; subnormals are zero */
   PAIRS_APART,   /* each operation to nearest; products are added to the accumulator one after the other */
   PAIRS_ODD,     /* to odd; no sum reaches 2^127 */
-  PAIRS_LOOK     /* to odd; a sum may reach 2^127 */
+  PAIRS_CHECKED  /* to odd; a sum may reach 2^127 */
 } pairs_way;
 
 /* ---- One sum ---- */
@@ -45,21 +47,23 @@ typedef struct {
   vd low, high;
 } pairs_doubles;
 
-/* Returns the sum of a pair in binary64, rounded to odd. */
+/* Returns the sums of a pair of products for one row and LANES columns in binary64, rounded to odd. */
 static inline pairs_doubles pairs_odd_sum(const float *a, const vf *b) {
   const vd x = vd_set((double)a[0]), y = vd_set((double)a[PAIRS_ROWS]);
   return (pairs_doubles){vd_add_odd(vd_multiply(x, vd_low(b[0])), vd_multiply(y, vd_low(b[1]))),
                          vd_add_odd(vd_multiply(x, vd_high(b[0])), vd_multiply(y, vd_high(b[1])))};
 }
 
+/* Returns the same sums, rounded to binary32. */
 static inline vf pairs_wide_sum(const float *a, const vf *b) {
   const pairs_doubles sum = pairs_odd_sum(a, b);
   return vf_narrow(sum.low, sum.high);
 }
 
-/* Returns the sum of a pair and c. If binary64 cannot hold a sum of two numbers, they are so far apart that the sum is
-   not near a tie. For two products of 16 bits this means a tie of 24 bits. If one number is c, which is a multiple of
-   binary32's subnormals, it means a tie of binary32. */
+/* Returns the sum of a pair and c by PAIRS_RANGE. Each of its two additions is rounded to binary64 first. If that is
+   inexact, the two numbers are so far apart that the sum is not near a tie, so the second rounding is correct. For two
+   products of 16 bits the tie is one of 24 bits. For the sum with c, which is a multiple of binary32's least subnormal,
+   it is one of binary32. */
 static inline vf pairs_range_sum(const float *a, const vf *b, vf c) {
   const vd x = vd_set((double)a[0]), y = vd_set((double)a[PAIRS_ROWS]);
   const vd low = vd_multiply_add(y, vd_low(b[1]), vd_multiply(x, vd_low(b[0])));
@@ -74,6 +78,7 @@ static inline vf pairs_product(const float *a, int i, vf b) {
 
 static inline vf pairs_add_odd(vf x, vf y) { return vf_flush(vf_add_odd(x, y)); }
 
+/* Returns the sum of a pair of products; `way` is none of PAIRS_APART and PAIRS_RANGE. */
 static inline __attribute__((always_inline)) vf pairs_sum(const float *a, const vf *b, pairs_way way) {
   const vf x = vf_set(a[0]), y = vf_set(a[PAIRS_ROWS]);
   switch (way) {
@@ -84,13 +89,14 @@ static inline __attribute__((always_inline)) vf pairs_sum(const float *a, const 
     case PAIRS_APART:
     case PAIRS_RANGE:
     case PAIRS_ODD:
-    case PAIRS_LOOK: break;
+    case PAIRS_CHECKED: break;
   }
   return pairs_add_odd(pairs_product(a, 0, b[0]), pairs_product(a, 1, b[1]));
 }
 
 /* ---- PAIRS_ROWS x PAIRS_COLUMNS elements ---- */
 
+/* Adds `pairs` pairs to each accumulator of the block d, by a method other than PAIRS_CHECKED. */
 static inline __attribute__((always_inline)) void pairs_block(const float *a, const float *b, size_t pairs,
                                                               pairs_way way, vf nan, float *d) {
   vf sum[PAIRS_ALL];
@@ -126,15 +132,16 @@ static inline vm pairs_is_great(vf x) {
   return vm_and(vi_less(vi_set(0x7e7fffff), magnitude), vi_less(magnitude, vi_set(0x7f800000)));
 }
 
-/* Returns x, or an infinity in lanes whose exact result overflows. It overflows if its multiple `scaled` is at least
-   2^most. */
+/* Returns x, with infinities in lanes whose exact result overflows. `scaled` is a fraction of the exact result; it is
+   at least 2^most if the result overflows. */
 static inline vf pairs_or_infinity(vf x, vf scaled, int most) {
   const vi bits = vf_bits(scaled), magnitude = vi_and(bits, vi_set(INT32_MAX)), infinity = vi_set(0x7f800000);
   const vm overflows = vm_and(vi_less(vi_set(((127 + most) << 23) - 1), magnitude), vi_less(magnitude, infinity));
   return vi_as_float(vi_select(overflows, vi_or(vi_and(bits, vi_set(INT32_MIN)), infinity), vf_bits(x)));
 }
 
-/* Like pairs_product and vf_add_odd, with overflow. Numbers that vanish when scaled are far too small for it. */
+/* pairs_whole_product and pairs_whole_sum return what pairs_product and vf_add_odd do, with infinities for results that
+   overflow. Numbers that vanish when scaled are far too small to overflow. */
 static inline vf pairs_whole_product(const float *a, int i, vf b) {
   return pairs_or_infinity(pairs_product(a, i, b), vf_multiply(vf_set(a[i * PAIRS_ROWS] * 0x1p-64f), b), 64);
 }
@@ -144,9 +151,10 @@ static inline vf pairs_whole_sum(vf x, vf y) {
   return pairs_or_infinity(vf_add_odd(x, y), vf_add_odd(vf_multiply(x, quarter), vf_multiply(y, quarter)), 126);
 }
 
-/* Computes one row, LANES columns from `column` on, and checks each product and sum: one that overflows here may be
-   the greatest number when rounded down. A sum of products below 2^126 does not overflow. */
-static void pairs_look_row(const smma_run *r, const float *a, const float *b, size_t row, size_t column, vf nan) {
+/* Computes one row, LANES columns from `column` on. If a product or a sum is at least 2^126, computes the pair again
+   with infinities, because an overflowing result is the greatest number in a mode that rounds down. The sum of two
+   products below 2^126 does not overflow. */
+static void pairs_check_row(const smma_run *r, const float *a, const float *b, size_t row, size_t column, vf nan) {
   float *d = (float *)r->accumulator + row * PAIRS_COLUMNS + column;
   vf sum = ftz_fma_flush(vf_load(d));
   for (size_t p = (r->last - r->first) * (size_t)r->multiplier->operation.k / 2; p > 0; p--) {
@@ -167,8 +175,8 @@ static void pairs_look_row(const smma_run *r, const float *a, const float *b, si
 
 /* ---- Choosing how to add a pair ---- */
 
-/* The least nonzero magnitude and the greatest one. NaN and infinities are ignored: their products and sums are the
-   same in every way. */
+/* The least nonzero magnitude and the greatest one of some numbers. NaN and infinities are ignored, because all methods
+   compute the same products and sums of them. */
 typedef struct {
   double least, most;
 } pairs_range;
@@ -209,9 +217,9 @@ static bool pairs_any_negative_zero(const float *d) {
   return vm_bits(zero) != 0;
 }
 
-/* Chooses the way for BF16 from bounds of magnitudes, that is of leading bits: the least nonzero product and the
-   greatest. Sums of `count` products of at most `most`, starting below 2^126, are below 2^127. A pair below 2^-150 is
-   rounded to a zero, whose sign matters only to an accumulator of -0. */
+/* Chooses the method for BF16 from the ranges of a row block's and the columns' magnitudes, which bound the products.
+   PAIRS_FUSED is also correct if all pairs are below 2^-150: it rounds them to zeros, whose sign matters only to an
+   accumulator of -0. Sums of `count` products of at most `most`, starting below 2^126, are below 2^127. */
 static pairs_way pairs_way_of(const smma_operation *o, bool fused, pairs_range a, pairs_range b, size_t count,
                               const float *d) {
   const double most = a.most * b.most;
@@ -219,13 +227,14 @@ static pairs_way pairs_way_of(const smma_operation *o, bool fused, pairs_range a
   if (fused && most < 0x1p127 && a.least * b.least >= 0x1p-126) return PAIRS_FUSED;
   if (fused && ranges) return PAIRS_RANGE;
   if (fused) return most < 0x1p-152 && !pairs_any_negative_zero(d) ? PAIRS_FUSED : PAIRS_WIDE;
-  return most * (double)count < 0x1p125 && !pairs_any_great(d) ? PAIRS_ODD : PAIRS_LOOK;
+  return most * (double)count < 0x1p125 && !pairs_any_great(d) ? PAIRS_ODD : PAIRS_CHECKED;
 }
 
-static void pairs_look(const smma_run *r, const float *a, const float *b, size_t row, vf nan) {
+/* Computes PAIRS_ROWS rows from `row` on, and checks each sum. */
+static void pairs_check_rows(const smma_run *r, const float *a, const float *b, size_t row, vf nan) {
   for (size_t i = 0; i < PAIRS_ROWS; i++)
     for (size_t column = 0; column < PAIRS_COLUMNS; column += LANES)
-      pairs_look_row(r, a + i, b + column, row + i, column, nan);
+      pairs_check_row(r, a + i, b + column, row + i, column, nan);
 }
 
 /* Reports whether each product is rounded and then added to the accumulator. */
@@ -261,7 +270,7 @@ static inline void pairs_run(const smma_run *r) {
       case PAIRS_FLUSHED: pairs_block(a, b, count / 2, PAIRS_FLUSHED, nan, d); break;
       case PAIRS_APART: pairs_block(a, b, count / 2, PAIRS_APART, nan, d); break;
       case PAIRS_ODD: pairs_block(a, b, count / 2, PAIRS_ODD, nan, d); break;
-      case PAIRS_LOOK: pairs_look(r, a, b, row, nan); break;
+      case PAIRS_CHECKED: pairs_check_rows(r, a, b, row, nan); break;
     }
   }
 }
@@ -318,6 +327,7 @@ static inline void pairs_f64_pack_columns(const smma_pack *pack) {
 
 /* ---- Which operations ---- */
 
+/* Reports whether an operation is a sum of pairs (core/pairs.h) of these formats and with these properties. */
 static bool pairs_are(const smma_operation *o, smma_format in, smma_format out, bool fused, smma_rounding rounding,
                       smma_subnormal_policy subnormals) {
   smma_pairs pairs;

@@ -2,20 +2,20 @@
    are numbers.
 
    A slice of a has 7 bits, one of b 5 bits, so their product p is below 2^12 units of its own last bit. Its term is p,
-   rounded to nearest, ties away from zero, to a multiple of u = 2^(E - 10). E is the greatest exponent of the group, in
-   which a phase lowers all exponents alike.
+   rounded to nearest, ties away from zero, to a multiple of u = 2^(E - 10). E is the greatest exponent of the group's
+   products. In each phase all exponents are lower by the same number.
 
    Usual operands have exponents within SLICES_USUAL. Their slices are packed as binary32, those of a times 1 + 2^-13. A
    fused multiply-add then adds p (1 + 2^-13) to a sum of terms, which starts at 1.5 * 2^23 u, so that its last bit is
-   u. It rounds to nearest, and no p is a tie: p is m times a power of two not above u, with m <= 127 * 31. The added
-   m 2^-13 is less than half of p's last bit, and greater than zero: a tie is rounded away from zero, and no other p is
-   moved across one.
+   u. It rounds to nearest. The numbers that it rounds are never ties: p is m times a power of two not above u, with
+   m <= 127 * 31, and the added m 2^-13 is greater than zero and less than half of p's last bit. So a p that is a tie is
+   rounded away from zero, and no other p is moved across a tie.
 
    Other operands are computed in integers. Let s be the distance of a product's exponent below E. Twice the term is
-   2 p 2^-s, rounded down, plus 1, without its last bit. Two terms are computed in the halves of a lane; the products by
-   their signs, 1 or -1, are added up in the lane. Twice a sum of eight terms is below 2^16.
+   2 p 2^-s, rounded down, plus 1, without its last bit. The two halves of a lane hold two such numbers. They are
+   multiplied by their signs, 1 or -1, and added up in the lane. Twice a sum of eight terms is below 2^16.
 
-   The sums of both groups and d are aligned to R, the greatest of their exponents, in units of 2^(R - 23): a sum is
+   The sums of both groups and d are aligned to R, the greatest of their exponents, in units of 2^(R - 23). A sum is
    below 2^28 units, and all three together are below 2^30. */
 #ifndef SMMA_GEMM_FAMILY_SLICES_H
 #define SMMA_GEMM_FAMILY_SLICES_H
@@ -24,41 +24,40 @@
 #include "gemm/pack.h"
 
 enum {
-  SLICES_K = 16,
-  SLICES_GROUP = 8, /* products whose sum is one node */
-  SLICES_PAIRS = SLICES_K / 2,
-  SLICES_OF_A = 7, /* bits of a slice */
-  SLICES_OF_B = 5,
-  SLICES_BITS = 11,   /* of a significand; those of BF16 end in zeros */
-  SLICES_TERM = 10,   /* a term is a multiple of 2^(E - 10) */
-  SLICES_SUM = 23,    /* an aligned sum is a multiple of 2^(R - 23) ... */
-  SLICES_AGAIN = 13,  /* ... or, for D of 16 bits, of 2^(R - 10) */
-  SLICES_RAISE = 512, /* added to the exponent field of a number other than zero */
-  SLICES_ROWS = 4,    /* rows that are computed together */
-  SLICES_NONE = -1000 /* the exponent of a sum that brings none */
+  SLICES_K = 16,               /* products of a step */
+  SLICES_GROUP = 8,            /* products of a group */
+  SLICES_PAIRS = SLICES_K / 2, /* pairs of numbers of a step, which share words */
+  SLICES_OF_A = 7,             /* bits of a slice of a */
+  SLICES_OF_B = 5,             /* bits of a slice of b */
+  SLICES_BITS = 11,            /* bits of a significand; those of BF16 end in zeros */
+  SLICES_TERM = 10,            /* a term is a multiple of 2^(E - 10) */
+  SLICES_SUM = 23,             /* an aligned sum is a multiple of 2^(R - 23) */
+  SLICES_AGAIN = 13,           /* this many bits fewer for D of 16 bits: a multiple of 2^(R - 10) */
+  SLICES_RAISE = 512,          /* added to the exponent field of a number other than zero */
+  SLICES_ROWS = 4,             /* rows that are computed together */
+  SLICES_NONE = -1000          /* stands for the exponent of a sum that has no influence on R */
 };
 
-/* Usual operands and accumulators. Sums of usual products have exponents of at least -48 - 12, so that accumulators
-   are multiples of 2^-83 once a product was added. They stay finite within a run. */
+/* Bounds of usual operands and accumulators. Sums of usual products have exponents of at least -48 - 12, so that
+   accumulators are multiples of 2^-83 once a product was added. They stay finite within a run. */
 enum {
-  SLICES_USUAL = 24,  /* the greatest magnitude of an exponent */
-  SLICES_LEAST = -83, /* of the exponents of accumulators */
-  SLICES_GREATEST = 100,
-  SLICES_USUAL_NONE = SLICES_LEAST - 4, /* the exponent of a sum that brings none: no phase takes it below -99 */
-  SLICES_START = (SLICES_SUM - SLICES_TERM) << 23 | 1 << 22 /* takes the bits of 2^E to those of 1.5 * 2^23 u */
+  SLICES_USUAL = 24,                    /* the greatest magnitude of an operand's exponent */
+  SLICES_LEAST = -83,                   /* the least exponent of a nonzero accumulator */
+  SLICES_GREATEST = 100,                /* the greatest exponent of an accumulator */
+  SLICES_USUAL_NONE = SLICES_LEAST - 4, /* SLICES_NONE in sums of usual operands: no phase lowers it below -99 */
+  /* Added to the encoding of 2^E, gives the encoding of 1.5 * 2^23 u. */
+  SLICES_START = (SLICES_SUM - SLICES_TERM) << 23 | 1 << 22
 };
 
-/* The packed words of one step. For each pair of numbers: exponent fields, 0 for zero and raised by SLICES_RAISE
-   otherwise; both slices; signs. For each number and each slice: its value. One word is not 0 if a number is not
-   usual. */
+/* Positions of the packed words of one step. A pair of numbers shares a word, except for values. */
 enum {
-  SLICES_FIELDS = 0,
-  SLICES_VALUES = SLICES_FIELDS + SLICES_PAIRS, /* of the first slices, then of the second ones */
-  SLICES_FIRST = SLICES_VALUES + 2 * SLICES_K,
-  SLICES_SECOND = SLICES_FIRST + SLICES_PAIRS,
-  SLICES_SIGNS = SLICES_SECOND + SLICES_PAIRS,
-  SLICES_UNUSUAL = SLICES_SIGNS + SLICES_PAIRS,
-  SLICES_WORDS
+  SLICES_FIELDS = 0,                            /* exponent fields: 0 for zero, otherwise raised by SLICES_RAISE */
+  SLICES_VALUES = SLICES_FIELDS + SLICES_PAIRS, /* values of the first slices, then of the second ones */
+  SLICES_FIRST = SLICES_VALUES + 2 * SLICES_K,  /* first slices as integers */
+  SLICES_SECOND = SLICES_FIRST + SLICES_PAIRS,  /* second slices as integers */
+  SLICES_SIGNS = SLICES_SECOND + SLICES_PAIRS,  /* signs: see slices_numbers */
+  SLICES_UNUSUAL = SLICES_SIGNS + SLICES_PAIRS, /* not 0 if a number of the step is not usual */
+  SLICES_WORDS                                  /* number of words */
 };
 
 /* Parameters of an operation. */
@@ -66,25 +65,29 @@ typedef struct {
   int phases;
   int bias;      /* the sum of the biases of a and b */
   int least;     /* the least exponent of a sum and of D */
-  int zero;      /* the exponent that a group of zeros brings in the first phase; or SLICES_NONE */
+  int zero;      /* the exponent of the sum of a group of zeros in the first phase; or SLICES_NONE */
   int minus_one; /* a sum of -1 unit counts as -2^minus_one units; 0: it does not */
   smma_format d;
 } slices_rule;
 
 static bool slices_read(smma_format format) { return format == SMMA_BF16 || format == SMMA_TF32 || format == SMMA_F16; }
 
+/* Reports whether a step rounds its terms (or its accumulator) with these parameters. */
 static bool slices_is_cut(const smma_cut *cut, int bits, smma_rounding rounding, int zero_exponent, int again) {
   return cut->brings == SMMA_BRINGS_OWN && cut->offset == 0 && cut->least == SMMA_NONE &&
          cut->zero_exponent == zero_exponent && cut->bits == bits && cut->rounding == rounding &&
          cut->drop == SMMA_NONE && cut->again == again;
 }
 
+/* Reports whether a step adds `take` terms at a time in one sum, joined as `join` says, without a fixed reference, a
+   width or a special treatment of signs. Callers check its roundings. */
 static bool slices_is_step(const smma_step *s, int take, smma_join join) {
   return s->take == take && s->turn == take && s->join == join && s->chains == 1 && s->stride == 1 && !s->descending &&
          s->reference == SMMA_NONE && s->reference_multiple == 1 && !s->cancelled_is_zero &&
          s->opposing == SMMA_OPPOSING_EXACT && s->width == SMMA_NONE;
 }
 
+/* Reports whether a composition multiplies slices of these sizes. */
 static bool slices_multiply(const smma_composition *p) {
   const smma_subnormal_policy flushed = SMMA_SUBNORMALS_TO_SIGNED_ZERO;
   return p->subnormal_a == flushed && p->subnormal_b == flushed && p->subnormal_c == flushed &&
@@ -94,12 +97,14 @@ static bool slices_multiply(const smma_composition *p) {
          p->phases >= 1 && p->phases <= 4;
 }
 
+/* Reports whether a step adds the products of each group. */
 static bool slices_are_groups(const smma_step *s, int zero_exponent) {
   return slices_is_step(s, SLICES_GROUP, SMMA_JOIN_APART) &&
          slices_is_cut(&s->term, SLICES_TERM, SMMA_ROUND_NEAREST_AWAY, zero_exponent, 0) && s->minus_one_shift == 0 &&
          s->narrow_bits == SMMA_NONE && s->output == SMMA_NO_FORMAT;
 }
 
+/* Reports whether a step adds the sums of both groups to the accumulator, with results in the format d. */
 static bool slices_are_added(const smma_step *s, int zero_exponent, smma_format d) {
   const int again = d == SMMA_F32 ? 0 : SLICES_AGAIN;
   return slices_is_step(s, 2, SMMA_JOIN_CHAIN) && s->start == SMMA_START_C &&
@@ -158,24 +163,28 @@ static inline slices_decoder slices_decoder_of(const smma_pack *pack) {
   return (slices_decoder){smma_decoder_of(format), smma_encoding_of(format).bias, pack->of_a};
 }
 
-/* The items of LANES numbers. Integer slices of A are doubled. Signs are 0 and 0xfffe for numbers of A, 1 and 0xffff
-   for those of B: each other's exclusive or is 1 or -1. Only the values of usual numbers count. */
+/* What is packed of LANES numbers. */
 typedef struct {
-  vi field, first, second, sign, unusual;
-  vf value[2];
+  vi field;         /* exponent field: 0 for zero, otherwise raised by SLICES_RAISE */
+  vi first, second; /* slices as integers; those of A are doubled */
+  vi sign;          /* 0 or 0xfffe for numbers of A, 1 or 0xffff for those of B: a xor b is 1 or -1 in 16 bits */
+  vi unusual;       /* 1 if the number is not usual */
+  vf value[2];      /* values of both slices; correct only if the number is usual */
 } slices_numbers;
 
+/* Returns words with the numbers `even` in their lower and `odd` in their upper halves. */
 static inline vi slices_pair(vi even, vi odd) { return vi_or(even, vi_shift_left(odd, 16)); }
 
-/* Returns count 2^exponent, with a sign bit. */
+/* Returns count * 2^exponent in binary32, with this sign bit. */
 static inline vf slices_value(vi count, vi sign, vi exponent) {
   const vf unit = vi_as_float(vi_shift_left(vi_add(exponent, vi_set(127)), 23));
   return vi_as_float(vi_xor(vf_bits(vf_multiply(vi_to_float(count), unit)), sign));
 }
 
-/* Returns 1 + 2^-13 times a slice of A, in units of 2^-13. */
+/* Returns a slice of A times 1 + 2^-13, as an integer in units of 2^-13. */
 static inline vi slices_raised(vi slice) { return vi_add(slice, vi_shift_left(slice, 13)); }
 
+/* Decodes LANES encodings. Subnormals become zeros. */
 static inline __attribute__((always_inline)) slices_numbers slices_decode(const slices_decoder *d, vi code) {
   const int fraction_bits = d->of.fraction_bits;
   const vi hidden = vi_set(1 << fraction_bits), zero = vi_set(0), x = vi_shift_down_by(code, vi_set(d->of.ignored));
@@ -204,7 +213,7 @@ static inline __attribute__((always_inline)) slices_numbers slices_decode(const 
   return n;
 }
 
-/* Packs one step of LANES lines, whose codes are `stride` apart along K: word i of line v at out[i * width + v]. */
+/* Packs one step of LANES lines. Encodings are `stride` apart along K. Word i of line v becomes out[i * width + v]. */
 static inline __attribute__((always_inline)) void slices_pack_lines(const slices_decoder *d, const uint32_t *code,
                                                                     size_t stride, size_t width, int32_t *out) {
   vi unusual = vi_set(0);
@@ -225,7 +234,7 @@ static inline __attribute__((always_inline)) void slices_pack_lines(const slices
   vi_store(out + SLICES_UNUSUAL * width, unusual);
 }
 
-/* Each row's steps follow each other. */
+/* Packs rows. The words of a row are contiguous, one step after the other. */
 static void slices_pack_rows(const smma_pack *pack) {
   enum { TOGETHER = 16 };
   const slices_decoder d = slices_decoder_of(pack);
@@ -243,7 +252,7 @@ static void slices_pack_rows(const smma_pack *pack) {
     }
 }
 
-/* The words of LANES columns are contiguous. */
+/* Packs columns in groups of LANES: the words of a group are contiguous in each step, interleaved. */
 static void slices_pack_columns(const smma_pack *pack) {
   const slices_decoder d = slices_decoder_of(pack);
   int32_t *out = pack->out;
@@ -258,7 +267,7 @@ static void slices_pack_columns(const smma_pack *pack) {
 
 /* ---- Sums of integers ---- */
 
-/* Group `group` of a step, of one row and LANES columns. */
+/* The packed words of one group of a step, of one row and of LANES columns. */
 typedef struct {
   const int32_t *a, *b;
 } slices_operands;
@@ -267,13 +276,14 @@ static inline slices_operands slices_group_of(const int32_t *a, const int32_t *b
   return (slices_operands){a + group * (SLICES_GROUP / 2), b + group * (SLICES_GROUP / 2) * LANES};
 }
 
-/* Word `item` of a pair, of the row and of the columns. */
+/* Return word `item` (a position in the layout) of a pair, of the row in all lanes, and of the columns. */
 static inline vi slices_row_word(slices_operands x, int item, int pair) { return vi_set(x.a[item + pair]); }
 static inline vi slices_column_word(slices_operands x, int item, int pair) {
   return vi_load(x.b + (item + pair) * LANES);
 }
 
-/* Stores the sums of the exponent fields of each pair, and returns the greatest one in both halves of a lane. */
+/* Stores the sums of the exponent fields of both factors, for a pair of products in each word. Returns the greatest sum
+   of the group in both halves of a lane. */
 static inline __attribute__((always_inline)) vi slices_greatest(slices_operands x, vi sums[SLICES_GROUP / 2]) {
   vi most = vi_set(0);
   UNROLL for (int i = 0; i < SLICES_GROUP / 2; i++) {
@@ -283,17 +293,18 @@ static inline __attribute__((always_inline)) vi slices_greatest(slices_operands 
   return vh_max(most, vi_or(vi_shift_left(most, 16), vi_shift_right(most, 16)));
 }
 
-/* Returns the greatest exponent in the first phase, or `none` if that is greater or the group has no exponent. No
-   nonzero product has an exponent below `none`. */
+/* Returns the greatest exponent of the group's products in the first phase, from the greatest sum of fields; `none` if
+   all products are zero. No nonzero product has an exponent below `none`. */
 static inline vi slices_exponent(const slices_rule *rule, vi most, vi none) {
   const vi field = vi_subtract(vi_and(most, vi_set(0xffff)), vi_set(2 * SLICES_RAISE));
   return vi_max(vi_subtract(field, vi_set(rule->bias)), none);
 }
 
-/* A group of one row and LANES columns, whatever the phase. */
+/* What all phases of a group have in common, for one row and LANES columns. */
 typedef struct {
-  vi below[SLICES_GROUP / 2], sign[SLICES_GROUP / 2]; /* distance of each product's exponent from the greatest; signs */
-  vi exponent;                                        /* the greatest in the first phase */
+  vi below[SLICES_GROUP / 2]; /* distance of each product's exponent below the greatest */
+  vi sign[SLICES_GROUP / 2];  /* sign of each product, 1 or -1 */
+  vi exponent;                /* the greatest exponent in the first phase, or the rule's for a group of zeros */
 } slices_group;
 
 static inline __attribute__((always_inline)) slices_group slices_compare(const slices_rule *rule, slices_operands x) {
@@ -309,7 +320,8 @@ static inline __attribute__((always_inline)) slices_group slices_compare(const s
   return g;
 }
 
-/* Returns the sum of a group's terms; `of_a` and `of_b` are the slices of the phase. */
+/* Returns the sum of a group's terms in units of u. The phase multiplies slices `of_a` and `of_b`: 0 is the first
+   slice, 1 the second. */
 static inline __attribute__((always_inline)) vi slices_sum(const slices_group *g, slices_operands x, int of_a,
                                                            int of_b) {
   const int a = of_a ? SLICES_SECOND : SLICES_FIRST, b = of_b ? SLICES_SECOND : SLICES_FIRST;
@@ -322,29 +334,32 @@ static inline __attribute__((always_inline)) vi slices_sum(const slices_group *g
   return vi_shift_down_by(sum, vi_set(1));
 }
 
-/* Returns x 2^-n to nearest, ties up; n >= 0. */
+/* Returns x * 2^-n, rounded to nearest, ties up; n >= 0. */
 static inline vi slices_round_up(vi x, vi n) {
   return vi_shift_down_by(vi_add(vi_shift_down_by(vi_shift_left(x, 1), n), vi_set(1)), vi_set(1));
 }
 
-/* Returns the sum of a group in units of 2^(R - 23), or 2^(R - 10) for D of 16 bits. */
+/* Returns the sum of a group, rounded to units of 2^(R - 23), and then to units of 2^(R - 10) if `again` (D of 16
+   bits). `below` is the distance of the group's exponent below R. */
 static inline vi slices_align(vi sum, vi below, bool again) {
   const vi aligned = slices_round_up(vi_shift_left(sum, SLICES_SUM - SLICES_TERM), below);
   return again ? slices_round_up(aligned, vi_set(SLICES_AGAIN)) : aligned;
 }
 
+/* Returns the magnitude, negated in lanes in which `negative` is -1 (it is 0 in others). */
 static inline vi slices_signed(vi magnitude, vi negative) { return vi_subtract(vi_xor(magnitude, negative), negative); }
 
-/* Returns a total below 2^30, rounded to nearest, ties away from zero. Its upper part and its last 8 bits are exact in
-   binary32. The second one gets 2^-32 of the first one: less than 1, with its sign, and too little to move any number
-   below 2^24. */
+/* Returns a total below 2^30 in binary32, rounded to nearest, ties away from zero. It is divided into its last 8 bits
+   and the rest, which are both exact in binary32. 2^-32 of the rest is added to the last 8 bits: a number with the
+   total's sign and below 1, which turns ties away from zero, but does not change any total below 2^24. */
 static inline vf slices_round_away(vi total) {
   const vi last = vi_and(total, vi_set(0xff));
   const vf upper = vi_to_float(vi_subtract(total, last));
   return vf_add(upper, vf_fma(upper, vf_set(0x1p-32f), vi_to_float(last)));
 }
 
-/* Returns a sum of units of 2^(R - 23) or 2^(R - 10) in D's precision, as binary32 without the exponent R. */
+/* Returns the magnitude of a sum, in units of 2^(R - 23) or 2^(R - 10), rounded to D's precision: the encoding in
+   binary32 of the number of units. */
 static inline __attribute__((always_inline)) vi slices_narrow(smma_format d, vi magnitude) {
   if (d == SMMA_BF16)
     return vi_and(vi_add(vf_bits(vi_to_float(magnitude)), vi_set(0x8000)), vi_set((int32_t)0xffff0000));
@@ -353,18 +368,18 @@ static inline __attribute__((always_inline)) vi slices_narrow(smma_format d, vi 
   return vf_bits(slices_round_away(magnitude));
 }
 
-/* Returns the total, or what Wormhole makes of a total of -1. */
+/* Returns the total. Where it is -1, returns the number that Wormhole uses instead: -2^minus_one. */
 static inline vi slices_minus_one(const slices_rule *rule, vi total) {
   if (!rule->minus_one) return total;
   return vi_select(vi_equal(total, vi_set(-1)), vi_set(-(1 << rule->minus_one)), total);
 }
 
-/* The sums of both groups, and the exponents that they bring. */
+/* The sums of both groups, and their exponents, which determine R. */
 typedef struct {
   vi exponent[2], sum[2];
 } slices_sums;
 
-/* Lets sums whose exponents are below the least one of D bring none; such a sum is 0. */
+/* Returns the sums, with 0 and SLICES_NONE for each sum whose exponent is below D's least exponent. */
 static inline slices_sums slices_lose(const slices_rule *rule, slices_sums x) {
   UNROLL for (int g = 0; g < 2; g++) {
     const vm lost = vi_less(x.exponent[g], vi_set(rule->least));
@@ -374,7 +389,7 @@ static inline slices_sums slices_lose(const slices_rule *rule, slices_sums x) {
   return x;
 }
 
-/* Adds the sums to d. */
+/* Returns d plus the sums, rounded to D's format; d is held in binary32. */
 static inline __attribute__((always_inline)) vf slices_add(const slices_rule *rule, smma_format format, slices_sums x,
                                                            vf d) {
   const bool again = format != SMMA_F32;
@@ -404,7 +419,7 @@ static inline __attribute__((always_inline)) vf slices_add(const slices_rule *ru
       vi_set(0), result));
 }
 
-/* Adds the products of one step to d. */
+/* Returns d after one step of one row and LANES columns. */
 static inline __attribute__((always_inline)) vf slices_step(const slices_rule *rule, smma_format format,
                                                             const int32_t *a, const int32_t *b, vf d) {
   const slices_operands operands[2] = {slices_group_of(a, b, 0), slices_group_of(a, b, 1)};
@@ -424,17 +439,19 @@ static inline __attribute__((always_inline)) vf slices_step(const slices_rule *r
 
 /* ---- Sums of usual operands ---- */
 
-/* Returns x, which has at most 15 bits, to nearest, ties up. */
+/* Returns x, which has at most 15 bits, rounded to nearest, ties up. */
 static inline vi slices_nearest_up(vf x) { return vf_floor(vf_add(x, vf_set(0.5f))); }
 
-/* Returns x to nearest, ties away from zero. 1/2 would take odd numbers from 2^23 on to the next one, and the number
-   below 1/2 to 1; the number below 1/2 still takes each tie to the next integer. */
+/* Returns x rounded to nearest, ties away from zero. It adds the number just below 1/2 and truncates. Adding 1/2 itself
+   would be wrong for odd numbers from 2^23 on, and for the number just below 1/2. Ties still reach the next integer,
+   because the addition rounds. */
 static inline vi slices_nearest_away(vf x) {
   const vi sign = vi_and(vf_bits(x), vi_set(INT32_MIN));
   return vf_truncate(vf_add(x, vi_as_float(vi_or(sign, vf_bits(vf_set(0x1.fffffep-2f))))));
 }
 
-/* Like slices_add for D in FP32. Exponents are exponent fields in place; sums are values. */
+/* Does the same as slices_add for usual operands and D in FP32. Here exponents are exponent fields of binary32, and
+   sums are values. */
 static inline __attribute__((always_inline)) vf slices_add_usual(const slices_rule *rule, const vi exponent[2],
                                                                  const vf sum[2], vf d) {
   const vi most = vi_max(vi_max(exponent[0], exponent[1]), vi_and(vf_bits(d), vi_set(255 << 23)));
@@ -452,12 +469,13 @@ static inline const float *slices_keep(const float *p) {
   return p;
 }
 
-/* Adds the products of one step to the numbers d of SLICES_ROWS rows, whose words are `row_words` apart. */
+/* Adds the products of one step to the accumulators d of SLICES_ROWS rows and LANES columns. Rows are `row_words` words
+   apart. */
 static inline __attribute__((always_inline)) void slices_step_usual(const slices_rule *rule, smma_format format,
                                                                     const int32_t *a, size_t row_words,
                                                                     const int32_t *b, vf d[SLICES_ROWS]) {
   const vi none = vi_set(rule->zero < SLICES_USUAL_NONE ? SLICES_USUAL_NONE : rule->zero);
-  vi first[SLICES_ROWS][2]; /* exponent fields in place, in the first phase */
+  vi first[SLICES_ROWS][2]; /* exponents in the first phase, as exponent fields of binary32 */
   UNROLL for (size_t i = 0; i < SLICES_ROWS; i++) UNROLL for (int g = 0; g < 2; g++) {
     vi sums[SLICES_GROUP / 2];
     const vi most = slices_greatest(slices_group_of(a + i * row_words, b, g), sums);
@@ -504,7 +522,7 @@ static inline vm slices_are_unusual(vf d) {
   return vm_and_not(outside, vi_equal(magnitude, vi_set(0)));
 }
 
-/* Returns the lanes of columns that are not usual in a step of the run. */
+/* Returns 1 in the lanes of columns that are not usual in a step of the run. */
 static inline vi slices_unusual_columns(const int32_t *b, size_t steps) {
   vi unusual = vi_set(0);
   for (size_t step = 0; step < steps; step++)
@@ -520,7 +538,8 @@ static inline bool slices_are_usual_rows(const int32_t *a, size_t row_words, siz
   return !unusual;
 }
 
-/* Computes SLICES_ROWS rows of LANES columns at a time, so that processors overlap their dependent operations. */
+/* Computes a run with D in this format. SLICES_ROWS rows of LANES columns are computed together, so that processors
+   overlap the dependent operations of several rows. */
 static inline __attribute__((always_inline)) void slices_run_in(smma_format format, const smma_run *r) {
   const slices_rule rule = slices_rule_of(&r->multiplier->operation);
   const size_t row_words = r->packed_steps * SLICES_WORDS, steps = r->last - r->first;
@@ -535,7 +554,7 @@ static inline __attribute__((always_inline)) void slices_run_in(smma_format form
       const int32_t *a = rows + row * row_words;
       float *accumulator = (float *)r->accumulator + row * PANEL + v;
       vf d[SLICES_ROWS];
-      vm unusual = vi_less(vi_set(0), vi_set(0)); /* no lane */
+      vm unusual = vi_less(vi_set(0), vi_set(0)); /* no lane is set */
       UNROLL for (size_t i = 0; i < SLICES_ROWS; i++) {
         d[i] = vf_load(accumulator + i * PANEL);
         unusual = vm_or(unusual, slices_are_unusual(d[i]));

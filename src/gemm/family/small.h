@@ -1,6 +1,6 @@
-/* Small products by T-FDPA, ST-FDPA, TR-FDPA and GTR-FDPA: packing beyond the matrix would take most of their time.
-   Panels are therefore a single vector wide, and exponents are added for each product, so that any operands are
-   computed.
+/* Small products by T-FDPA, ST-FDPA, TR-FDPA and GTR-FDPA. The usual families would spend most of the time packing
+   groups and panels of which only a part is inside the matrix. So panels here are one SIMD vector wide. Exponents are
+   added for each product, so that no operands are a special case.
 
    A packed number has a signed significand below 2 and an exponent that includes its scale factor's. A zero has the
    significand 1 and an exponent so low that its products do not count. A row's numbers follow each other along K;
@@ -12,17 +12,18 @@
 #include "gemm/family/tr_fdpa.h"
 
 enum {
-  SMALL_WORDS = 2 * LANES, /* per k */
+  SMALL_WORDS = 2 * LANES, /* words of a panel for each k: significands and exponents */
   SMALL_LINES = 2,         /* up to this many columns are packed one after the other */
-  SMALL_LOST = -104,       /* lower exponents of products (by field) do not count. A product of two subnormals has a
-                              significand of at least 2^-20: scaled it is normal in binary32, and truncates to 0 */
-  SMALL_NONE = -1000,      /* the exponent of a zero: products with it do not count */
-  SMALL_LEAST = -500       /* greatest exponent if all products are zero */
+  SMALL_LOST = -104,       /* the least exponent by which products are scaled. A product then truncates to 0, and is
+                              normal in binary32: that of two subnormals has a significand of at least 2^-20 */
+  SMALL_NONE = -1000,      /* the exponent of a zero: its products have no effect */
+  SMALL_LEAST = -500       /* the greatest exponent of products that are all zero */
 };
 
 static bool small_t_takes(const smma_operation *o) { return t_fdpa_takes(o) || t_fdpa_narrow_takes(o); }
 
-/* Returns a row's depth: its significands, then its exponents, are packed in whole vectors. */
+/* Returns the number of words that a row's significands take; its exponents take as many. Both are packed in whole
+   vectors. */
 static inline size_t small_depth(size_t elements) { return (elements + LANES - 1) / LANES * LANES; }
 
 static size_t small_row_bytes(const smma_operation *o) { return small_depth((size_t)o->k) * 8; }
@@ -37,6 +38,7 @@ typedef struct {
   unsigned special;
 } small_numbers;
 
+/* Decodes LANES encodings. `least` is added to exponent fields (at least 1). */
 static inline small_numbers small_decode(const deficit_decoder *d, vi least, vi x) {
   const vi one = vi_set(127 << 23), sign = vi_and(vi_shift_left_by(x, d->to_sign), vi_set(INT32_MIN));
   vm special;
@@ -50,12 +52,13 @@ static inline small_numbers small_decode(const deficit_decoder *d, vi least, vi 
                          vi_select(zero, vi_set(SMALL_NONE), exponent), vm_bits(special)};
 }
 
-/* A line to pack, and the sum that is added to exponent fields: minus the bias, plus exponents of scale factors. */
+/* A line that is packed. */
 typedef struct {
   const smma_pack *pack;
   deficit_decoder decoder;
-  size_t line, bytes;
-  int bias;
+  size_t line;  /* index of the row or column */
+  size_t bytes; /* bytes of an encoding */
+  int bias;     /* of the format's exponents */
 } small_line;
 
 static small_line small_line_of(const smma_pack *pack) {
@@ -66,7 +69,7 @@ static small_line small_line_of(const smma_pack *pack) {
                       .bias = smma_encoding_of(format).bias};
 }
 
-/* Returns the exponent of the scale factor of element k; flags NaN. */
+/* Returns the exponent of the scale factor of element k. If the scale factor is NaN, flags the line and returns 0. */
 static int small_scale(const small_line *l, size_t k) {
   const smma_multiplier *p = l->pack->multiplier;
   smma_number scale[SMMA_MAXIMUM_K];
@@ -75,7 +78,8 @@ static int small_scale(const small_line *l, size_t k) {
   return scale[0].kind == SMMA_FINITE ? scale[0].exponent : 0;
 }
 
-/* `bytes` is a constant in the inlined copies. */
+/* Loads `there` encodings along K, which begin at `from`, scaled by the view's factor; the other lanes are +0. `bytes`
+   is a constant in the inlined copies. */
 static inline __attribute__((always_inline)) vi small_load_as(const small_line *l, size_t bytes,
                                                               const unsigned char *from, size_t there) {
   const smma_view *x = l->pack->view;
@@ -86,7 +90,8 @@ static inline __attribute__((always_inline)) vi small_load_as(const small_line *
   return deficit_load(&l->decoder, 4, (const unsigned char *)code);
 }
 
-/* Loads LANES elements along K, from k on, which is inside the matrix; +0 outside. */
+/* Loads the encodings of LANES elements along K, from index k on, which must be inside the matrix. Elements outside
+   are +0. */
 static inline vi small_load(const small_line *l, size_t k) {
   const smma_view *x = l->pack->view;
   const size_t there = x->count - k < LANES ? x->count - k : LANES;
@@ -98,7 +103,8 @@ static inline vi small_load(const small_line *l, size_t k) {
   }
 }
 
-/* Decodes the next LANES elements of a line, from the i-th one to pack on. */
+/* Decodes LANES elements of a line, from the i-th element to pack on. Call it for ascending i: `*scale` holds the
+   exponent of the current scale factor. Flags the line if an element is infinite or NaN. */
 static inline small_numbers small_next(small_line *l, size_t i, int *scale) {
   const smma_operation *o = &l->pack->multiplier->operation;
   const size_t k = l->pack->step * (size_t)o->k + i;
@@ -109,7 +115,7 @@ static inline small_numbers small_next(small_line *l, size_t i, int *scale) {
   return x;
 }
 
-/* Returns how many of the elements to pack along K are inside the matrix. Elements after them have no effect. */
+/* Returns how many elements along K of these steps are inside the matrix. Later elements are not packed. */
 static inline size_t small_elements(const smma_multiplier *p, size_t step, size_t steps) {
   const size_t k = (size_t)p->operation.k, there = p->a.count - step * k;
   return there < steps * k ? there : steps * k;
@@ -131,7 +137,7 @@ static void small_pack_rows(const smma_pack *pack) {
   }
 }
 
-/* Packs columns one after the other. */
+/* Packs columns one after the other, which suits columns that are contiguous along K. */
 static void small_pack_lines(small_line *l, size_t columns, size_t elements, int32_t *out) {
   for (size_t column = 0; column < columns; column++) {
     int32_t *at = out + column;
@@ -148,7 +154,7 @@ static void small_pack_lines(small_line *l, size_t columns, size_t elements, int
   }
 }
 
-/* Packs columns that are interleaved in memory. */
+/* Packs all columns of a panel together. */
 static void small_pack_side_by_side(small_line *l, size_t columns, size_t elements, int32_t *out) {
   const smma_operation *o = &l->pack->multiplier->operation;
   smma_fetch f = {l->pack->multiplier, l->pack->view, false, l->pack->first, LANES, l->pack->step, 0, LANES};
@@ -182,38 +188,40 @@ static void small_pack_columns(const smma_pack *pack) {
 
 /* ---- Products ---- */
 
-/* A row and a vector of columns at the start of a block, and the number of products in it. */
+/* A row and a vector of columns at the first product of a block, and the number of products inside the matrix. */
 typedef struct {
   const int32_t *a, *a_exponent, *b;
   int length;
 } small_operands;
 
+/* Returns the exponents of product k. */
 static inline vi small_exponent(small_operands x, int k) {
   return vi_add(vi_set(x.a_exponent[k]), vi_load(x.b + k * SMALL_WORDS + LANES));
 }
 
-/* Returns the product times 2^bits. */
+/* Returns product k times 2^bits, or a number of magnitude below 1 if it is that small. */
 static inline vf small_scaled(small_operands x, int k, vi bits) {
   const vf p = vf_multiply(vi_as_float(vi_set(x.a[k])), vi_as_float(vi_load(x.b + k * SMALL_WORDS)));
   const vi shift = vi_max(vi_add(small_exponent(x, k), bits), vi_set(SMALL_LOST));
   return vi_as_float(vi_add(vf_bits(p), vi_shift_left(shift, 23)));
 }
 
-/* Returns the greatest exponent of every `stride`-th product from `first` on. */
+/* Returns the greatest exponents of every `stride`-th product from `first` on. */
 static inline vi small_greatest(small_operands x, int first, int stride) {
   vi greatest = vi_set(SMALL_LEAST);
   for (int k = first; k < x.length; k += stride) greatest = vi_max(greatest, small_exponent(x, k));
   return greatest;
 }
 
-/* Returns the sum of their truncated terms. */
+/* Returns the sum of the terms of every `stride`-th product from `first` on, below `length`: products times 2^bits,
+   truncated. */
 static inline vi small_sum(small_operands x, int first, int length, int stride, vi bits) {
   vi sum = vi_set(0);
   for (int k = first; k < length; k += stride) sum = vi_add(sum, vf_truncate(small_scaled(x, k, bits)));
   return sum;
 }
 
-/* Returns the operands of a block of a run. */
+/* Returns the operands of a row and a block of a run. */
 static inline small_operands small_operands_of(const smma_run *r, size_t row, size_t block) {
   const size_t elements = small_elements(r->multiplier, r->step, r->packed_steps), depth = small_depth(elements);
   const size_t length = (size_t)smma_block_of(&r->multiplier->operation), k = block * length;
@@ -225,6 +233,7 @@ static inline small_operands small_operands_of(const smma_run *r, size_t row, si
 
 /* ---- T-FDPA, ST-FDPA ---- */
 
+/* Returns the accumulators after one block; they were c. `cut` is a mask of the bits of a result that rho retains. */
 static inline vf small_t_block(const t_fdpa_constants *t, vi cut, small_operands x, vf c) {
   const int half = x.length < T_FDPA_HALF ? x.length : T_FDPA_HALF;
   const vi emax = t_fdpa_greatest(t, c, small_greatest(x, 0, 1));
@@ -250,7 +259,8 @@ static void small_t_run(const smma_run *r) {
 
 /* ---- TR-FDPA, GTR-FDPA ---- */
 
-/* Finds the greatest magnitudes of positive and of negative products, as bits, in units of 2^(edot - 24). */
+/* Sets t->high and t->low to the greatest magnitudes of positive and of negative products, as binary32 bits, in units
+   of 2^(edot - 24). */
 static inline void small_tr_extremes(small_operands x, tr_exact *t) {
   const vi bits = vi_subtract(vi_set(24), t->exponent);
   for (int k = 0; k < x.length; k++) {
@@ -260,7 +270,8 @@ static inline void small_tr_extremes(small_operands x, tr_exact *t) {
   }
 }
 
-/* Computes t: in GTR-FDPA from the sums of even and of odd k, rounded down at 24 bits below the greater exponent. */
+/* Returns t and its exponent. In GTR-FDPA t is the sum of the sums of even and of odd k, which are rounded down at 24
+   bits below the greater exponent. */
 static inline tr_exact small_tr_products(tr_shape s, small_operands x) {
   const vi bits = vi_set(24), even = small_greatest(x, 0, 1 + s.grouped);
   tr_exact t = {even, small_sum(x, 0, x.length, 1 + s.grouped, vi_subtract(bits, even)), vi_set(0), vi_set(0)};
@@ -273,6 +284,7 @@ static inline tr_exact small_tr_products(tr_shape s, small_operands x) {
   return t;
 }
 
+/* Returns the accumulators after one block; they were c. */
 static inline vf small_tr_block(tr_shape s, vf nan, small_operands x, vf c) {
   const vi exponents = vi_set(255 << 23), field = vi_and(vf_bits(c), exponents);
   tr_exact t = small_tr_products(s, x);

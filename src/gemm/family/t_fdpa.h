@@ -2,19 +2,19 @@
    with F = 13, unless the machine has fast 16-bit halves (t_fdpa_narrow.h).
 
    A product p = a b is exact in binary32, because significands have at most 11 bits. Its term, p truncated at F bits
-   below emax, is the integer trunc(p 2^(F - emax)), computed by adding to the exponent field and converting. Rows hold
-   scaled values such that the addend is `top` minus emax, where top is 32 above the exponent of a product without
-   deficit. The addend is positive unless c is extremely large, and a zero product becomes a number below one. 16 terms
-   add up in 32 bits, together with the term of c unless the row's significands are great. If a sum of 32 terms
-   overflows, its sign shows it.
+   below emax, is the integer trunc(p 2^(F - emax)). It is computed by adding a number to the exponent field of p and
+   converting to an integer. The packed values of rows are scaled so that this number is `top` minus emax; top is 32
+   above the exponent of a product without deficit. The number is positive unless c is extremely large, and it takes a
+   zero product to a number below one. 16 terms add up in 32 bits, together with the term of c unless the row's
+   significands are great. If a sum of 32 terms overflows, its sign shows it.
 
-   If every product is zero, so are the terms, and the result is c, provided that c is not below what 2^(F - emax) can
-   represent.
+   If every product is zero, so are the terms, and the result is c, unless c is so small that these terms' alignment
+   would truncate it (T_FDPA_ZERO_SPAN).
 
-   There are three ways for a row. t_fdpa_rows is fast, and correct for usual operands: everything stays within
-   [LEAST, GREATEST], where nothing overflows or is subnormal. t_fdpa_row_with_care computes exponents as integers
-   and accepts any c and bases. t_fdpa_row_of_any also accepts any exponents, for which it reads the operands again.
-   An infinite accumulator stays so. */
+   Three functions compute a row. t_fdpa_rows is fast, and correct for usual operands: all exponents stay within
+   [T_FDPA_LEAST, T_FDPA_GREATEST], where nothing overflows or is subnormal. t_fdpa_row_with_care computes exponents as
+   integers and accepts any c and bases. t_fdpa_row_of_any also accepts any exponents, for which it reads the operands
+   again. An infinite accumulator stays infinite. */
 #ifndef SMMA_GEMM_FAMILY_T_FDPA_H
 #define SMMA_GEMM_FAMILY_T_FDPA_H
 
@@ -22,21 +22,20 @@
 
 #include "gemm/family/deficits_compare.h"
 
-/* Bounds of emax, and exponents of products that are compared with them, are computed from exponent fields. A subnormal
-   is less than a normal number with the same field. So if the normal number's term truncates to 0, the subnormal's term
-   does, too. */
+/* The exponents of products here are those of exponent fields. A subnormal is less than a normal number with the same
+   field. So if the normal number's term truncates to 0, the subnormal's term does, too. */
 enum {
   T_FDPA_LEAST = -100,    /* least emax: 2^(emax - F) is normal in binary32 */
   T_FDPA_GREATEST = 120,  /* greatest emax: sums stay finite */
   T_FDPA_HEADROOM = 32,   /* `top` minus the exponent of a product without deficit */
-  T_FDPA_ZERO_SPAN = 63,  /* c is correct for zero products down to this many binades below deficit_top */
-  T_FDPA_NEVER_GREAT = 8, /* up to this number of products, 32 bits hold the sum of all products' terms and c's */
+  T_FDPA_ZERO_SPAN = 63,  /* if all products are zero, the result is c down to this many binades below deficit_top */
+  T_FDPA_NEVER_GREAT = 8, /* up to this number of products, 32 bits hold the sum of their terms and the term of c */
   T_FDPA_HALF = 16,       /* products whose terms add up in 32 bits */
   T_FDPA_LOST = 64,       /* a term whose exponent is this far below emax is 0 */
   T_FDPA_NONE = -1000,    /* the exponent of a zero: any product with it is 0 */
-  F16_LEAST = -14,
-  NARROW_BITS = 13,   /* F of Ada's and Hopper's FP8 */
-  NARROW_CUT = ~0x3ff /* the bits of a binary32 number that RZ-E8M13 retains */
+  F16_LEAST = -14,        /* the least exponent of normal FP16 numbers */
+  NARROW_BITS = 13,       /* F of Ada's and Hopper's FP8 */
+  NARROW_CUT = ~0x3ff     /* the bits of a binary32 number that RZ-E8M13 retains */
 };
 
 /* Reports whether an operation is T-FDPA with F = 13 (FP8 on Ada and Hopper). */
@@ -63,13 +62,14 @@ static inline bool t_fdpa_takes(const smma_operation *o) {
 /* Constants of a run. */
 typedef struct {
   int length;         /* products of a block */
-  int top;            /* exponent of a product without deficit and bases, plus HEADROOM, biased as in binary32 */
+  int top;            /* exponent of a product without deficit and bases, plus T_FDPA_HEADROOM, as a binary32 field */
   int alignment_bits; /* F */
-  int zero_exponent;
-  int32_t retained; /* the bits of a result in binary32 that D's rounding retains, except for FP16 */
-  float
-      most_weight; /* if a row's sum of significands exceeds this, the terms of its block may need more than 32 bits */
-  bool based, wide, to_half;
+  int zero_exponent;  /* e_zero */
+  int32_t retained;   /* mask of the bits of a binary32 result that D's rounding retains; not used for FP16 */
+  float most_weight;  /* the greatest sum of a row's significands with which 32 bits hold the terms of its block */
+  bool based;         /* vectors have bases: `wide`, or there are scale factors */
+  bool wide;          /* formats with 8 exponent bits */
+  bool to_half;       /* D is FP16 */
 } t_fdpa_constants;
 
 static t_fdpa_constants t_fdpa_constants_of(const smma_operation *o) {
@@ -80,8 +80,8 @@ static t_fdpa_constants t_fdpa_constants_of(const smma_operation *o) {
   t.alignment_bits = p->alignment_bits;
   t.zero_exponent = p->zero_exponent;
   t.retained = p->output == SMMA_E8M13 ? NARROW_CUT : -1;
-  /* Terms are below 2 2^F times a significand of the row, and that of c is below 2 2^F. Halves of longer blocks have
-     16 terms of significands of at most 5 bits, below 3.8 2^F. */
+  /* A term is below 2 * 2^F times the row's significand, and the term of c is below 2 * 2^F. Blocks of more than 16
+     products have significands of at most 5 bits: each half has 16 terms below 3.8 * 2^F. */
   t.most_weight = t.length > T_FDPA_HALF ? FLT_MAX : smma_power_of_two(30 - p->alignment_bits) - 1;
   t.wide = deficit_is_wide(o);
   t.based = t.wide || o->scale_block;
@@ -96,31 +96,31 @@ static inline void t_fdpa_pack_rows(const smma_pack *pack) {
 
 static inline void t_fdpa_pack_columns(const smma_pack *pack) { deficit_pack_columns(pack, false); }
 
-/* Returns the exponent field of each c, in place: c & `exponents`, the mask of the field. If D is FP16 (`to_half`), the
-   field of a nonzero c is at least that of the smallest normal FP16 number: FP16 subnormals, normal in binary32, share
-   its exponent. */
+/* Returns the exponent field of each c at its position in binary32; `exponents` is the mask of the field. If D is FP16
+   (`to_half`), the field of a nonzero c is at least that of FP16's least normal number, because FP16 subnormals, which
+   are normal in binary32, have its exponent. */
 static inline vi t_fdpa_exponent(bool to_half, vf c, vi exponents) {
   vi exponent = vi_and(vf_bits(c), exponents);
   if (!to_half) return exponent;
   return vi_select(vi_equal(exponent, vi_set(0)), exponent, vi_max(exponent, vi_set((127 + F16_LEAST) << 23)));
 }
 
-/* Sets the last bit of d if `sum` has bits that d, the sum rounded toward zero, lacks. */
+/* Returns d, which is `sum` rounded toward zero, with its last bit set where d is not exact. */
 static inline vf t_fdpa_remember_cut(vf d, vi sum) {
   vm exact = vi_equal(vf_truncate(d), sum);
   return vi_as_float(vi_select(exact, vf_bits(d), vi_or(vf_bits(d), vi_set(1))));
 }
 
-/* ---- The careful way ---- */
+/* ---- Operands that are not usual ---- */
 
-/* Returns emax from the greatest exponent of products. A nonzero c is never below e_zero, nor are its multiples. */
+/* Returns emax from the greatest exponents of products. A nonzero c never has an exponent below e_zero. */
 static inline vi t_fdpa_greatest(const t_fdpa_constants *t, vf c, vi products) {
   const vi field = vi_shift_right(t_fdpa_exponent(t->to_half, c, vi_set(255 << 23)), 23);
   const vi exponent = vi_subtract(vi_max(field, vi_set(1)), vi_set(127)), zero = vi_set(t->zero_exponent);
   return vi_max(products, vi_select(vi_equal(vi_shift_left(vf_bits(c), 1), vi_set(0)), zero, exponent));
 }
 
-/* Truncates c, whose significand has 24 bits, at F bits below emax. */
+/* Returns the term of c, whose significand has 24 bits: c truncated at F bits below emax. */
 static inline vi t_fdpa_term_of_c(int alignment_bits, vf c, vi emax) {
   const vi bits = vf_bits(c), one = vi_set(1), sign = vi_shift_down_by(bits, vi_set(31));
   const vi field = vi_shift_right(vi_and(bits, vi_set(255 << 23)), 23);
@@ -130,7 +130,8 @@ static inline vi t_fdpa_term_of_c(int alignment_bits, vf c, vi emax) {
   return vi_subtract(vi_xor(magnitude, sign), sign);
 }
 
-/* Returns d 2^n rounded toward zero, or to odd; infinity if it overflows. The magnitude of d is 0 or at least 1. */
+/* Returns d * 2^n, rounded toward zero, or to odd if `to_odd`; infinity if it overflows. d is 0 or of magnitude at
+   least 1. */
 static inline vf t_fdpa_scale(vf d, vi n, bool to_odd) {
   const vi bits = vf_bits(d), infinity = vi_set(255 << 23), sign = vi_and(bits, vi_set(INT32_MIN));
   const vi field = vi_add(vi_shift_right(vi_and(bits, infinity), 23), n);
@@ -147,7 +148,8 @@ static inline vf t_fdpa_scale(vf d, vi n, bool to_odd) {
   return vf_select(vf_equal(d, vf_set(0)), d, vi_as_float(scaled));
 }
 
-/* Computes the result from sums of terms that each fit in 32 bits; `great`: their total with the term of c may not. */
+/* Returns d from two sums of terms of products, which each fit in 32 bits. `great`: their total with the term of c may
+   not fit. An infinite c stays. */
 static inline vf t_fdpa_finish(const t_fdpa_constants *t, bool great, vi sum, vi rest, vi emax, vf c) {
   const vi exponents = vi_set(255 << 23), one = vi_set(1);
   const vi others = vi_add(rest, t_fdpa_term_of_c(t->alignment_bits, c, emax));
@@ -167,11 +169,12 @@ static inline vf t_fdpa_finish(const t_fdpa_constants *t, bool great, vi sum, vi
   return vf_select(vi_equal(vi_and(vf_bits(c), exponents), exponents), c, d);
 }
 
-/* Reports whether the terms of a row's block may need more than 32 bits. */
+/* Reports whether the sum of the terms of a row's block may need more than 32 bits. */
 static inline bool t_fdpa_is_great(const t_fdpa_constants *t, const unsigned char *a) {
   return deficit_row_weight(t->length, a) > t->most_weight;
 }
 
+/* Reports whether one of PANEL accumulators is finite. */
 static inline bool t_fdpa_has_finite(const float *c) {
   const vi exponents = vi_set(255 << 23);
   unsigned finite = 0;
@@ -179,8 +182,8 @@ static inline bool t_fdpa_has_finite(const float *c) {
   return finite != 0;
 }
 
-/* Adds the terms of products first..last - 1 of one row and one vector of columns; `shift` is added to exponent
-   fields. */
+/* Returns the sum of the terms of products first..last - 1 of one row and one vector of columns. `shift` is added to
+   the exponent fields of products. */
 static inline vi t_fdpa_terms(int first, int last, const unsigned char *a, const float *column_value, vi shift) {
   vi sum = vi_set(0);
   for (int k = first; k < last; k++) {
@@ -190,7 +193,8 @@ static inline vi t_fdpa_terms(int first, int last, const unsigned char *a, const
   return sum;
 }
 
-/* Computes one row, one panel, one block, if uncertain bytes are only those of zeros. */
+/* Updates a row's accumulators by one block. Sums of bytes that are not certain must belong to zero products. `least`
+   are the least sums; `great` is as in t_fdpa_finish. */
 static inline void t_fdpa_row_with_care(const t_fdpa_constants *t, const unsigned char *a, const unsigned char *b,
                                         vb least, bool great, float *accumulator) {
   const int length = t->length, half = length < T_FDPA_HALF ? length : T_FDPA_HALF;
@@ -209,13 +213,14 @@ static inline void t_fdpa_row_with_care(const t_fdpa_constants *t, const unsigne
   }
 }
 
-/* Signed significands and exponents of a block's operands: x[k * vectors + v]. A zero has a nonzero significand. */
+/* Signed significands and exponents of a block's operands. That of index k of vector v is entry k * vectors + v. A zero
+   has the significand 1 and the exponent T_FDPA_NONE. */
 typedef struct {
   float significand[T_FDPA_HALF * SMMA_MOST_VECTORS];
   int32_t exponent[T_FDPA_HALF * SMMA_MOST_VECTORS];
 } t_fdpa_numbers;
 
-/* Decodes `vectors` rows of A (columns of B), from `first` of D on. */
+/* Decodes one block of `vectors` rows of A (or columns of B), from D's row (or column) `first` on. */
 static __attribute__((noinline)) void t_fdpa_decode(const smma_run *r, bool of_a, size_t first, size_t vectors,
                                                     size_t block, t_fdpa_numbers *x) {
   const smma_operation *o = &r->multiplier->operation;
@@ -246,15 +251,15 @@ static __attribute__((noinline)) void t_fdpa_decode(const smma_run *r, bool of_a
   }
 }
 
-/* Decoded operands of one block. */
+/* Decoded operands of one block. They are decoded when they are first needed. */
 typedef struct {
-  bool columns_there;
-  size_t group; /* group of rows; SIZE_MAX for none */
+  bool columns_there; /* `columns` is decoded */
+  size_t group;       /* first row of the group in `rows`; SIZE_MAX if none is decoded */
   t_fdpa_numbers rows, columns;
 } t_fdpa_decoded;
 
-/* Computes one row, one panel, one block of any finite operands with 8 exponent bits: the exponent of each product
-   is computed. */
+/* Updates a row's accumulators by one block of any finite operands with 8 exponent bits. It computes the exponent of
+   each product. */
 static inline void t_fdpa_row_of_any(const smma_run *r, const t_fdpa_constants *t, t_fdpa_decoded *x, size_t row,
                                      size_t block, bool great, float *accumulator) {
   const int length = t->length;
@@ -281,8 +286,8 @@ static inline void t_fdpa_row_of_any(const smma_run *r, const t_fdpa_constants *
   }
 }
 
-/* Computes a row that t_fdpa_rows cannot compute. Does nothing if all accumulators are infinite. `decoded` is NULL if
-   exponents have fewer than 8 bits. */
+/* Updates a row's accumulators by one block that t_fdpa_rows cannot compute. Does nothing if all accumulators are
+   infinite. `decoded` is NULL if exponents have fewer than 8 bits. */
 static __attribute__((noinline)) void t_fdpa_row_otherwise(const smma_run *r, const t_fdpa_constants *t,
                                                            const unsigned char *a, const unsigned char *b,
                                                            const uint8_t *least, t_fdpa_decoded *decoded, size_t row,
@@ -300,14 +305,16 @@ static __attribute__((noinline)) void t_fdpa_row_otherwise(const smma_run *r, co
 
 /* ---- Usual operands ---- */
 
-/* Constants as vectors. Loops over rows hold them in registers, because compilers cannot see their values. */
+/* Constants as vectors. Loops over rows hold them in registers, because compilers cannot see their values. All vi are
+   exponent fields. Let x be the number that is added to the exponent fields of products. */
 typedef struct {
-  vi top, exponents; /* these members and the next three are exponent fields */
-  vi scale, one; /* x is the number to add to exponent fields of products. 2^(F - emax) is scale - top + x, 2^(emax - F)
-                    is one - x */
-  vi most;       /* the x for emax = e_zero */
-  vb picker[4], certain, zero;
-  uint32_t headroom; /* in each of four bytes */
+  vi top;            /* x is top - emax */
+  vi exponents;      /* the mask of an exponent field */
+  vi scale, one;     /* the field of 2^(F - emax) is y = scale - top + x, that of 2^(emax - F) is one - y */
+  vi most;           /* the x for emax = e_zero */
+  vb picker[4];      /* for vb_pick */
+  vb certain, zero;  /* DEFICIT_CERTAIN and DEFICIT_ZERO in all bytes */
+  uint32_t headroom; /* twice T_FDPA_HEADROOM in each of four bytes */
 } t_fdpa_words;
 
 static inline t_fdpa_words t_fdpa_words_of(const t_fdpa_constants *t) {
@@ -324,7 +331,8 @@ static inline t_fdpa_words t_fdpa_words_of(const t_fdpa_constants *t) {
   return w;
 }
 
-/* Adds the terms of products first..last - 1 to `sum`; `shift` is added to exponent fields. */
+/* Adds the terms of products first..last - 1 of one row and four vectors of columns to `sum`. `shift` is added to the
+   exponent fields of products. */
 static inline __attribute__((always_inline)) void t_fdpa_add(int first, int last, const unsigned char *a,
                                                              const unsigned char *b, const vi shift[4], vi sum[4]) {
   const float *column_value = (const float *)b;
@@ -339,17 +347,20 @@ static inline __attribute__((always_inline)) void t_fdpa_add(int first, int last
 
 /* The state of one row and four vectors of columns within a block of usual operands. */
 typedef struct {
-  vi shift[4], sum[4], rest[4], care; /* rest: sum of the products from T_FDPA_HALF on, and c */
+  vi shift[4]; /* what is added to the exponent fields of products */
+  vi sum[4];   /* sum of the terms of the first products */
+  vi rest[4];  /* sum of the terms of products from T_FDPA_HALF on, and of c */
+  vi care;     /* has a negative lane if the row cannot be computed in this way */
 } t_fdpa_row;
 
-/* `length`, `based` (there are bases), `to_half` (rho is RNE-FP16) and `cut` (rho is RZ-E8M13) are constants in the
-   inlined copies. */
+/* Returns `top` plus the row's base, if there are bases. Here and below, `length`, `based` (there are bases), `to_half`
+   (rho is RNE-FP16) and `cut` (rho is RZ-E8M13) are constants in the inlined copies. */
 static inline __attribute__((always_inline)) vi t_fdpa_top(int length, bool based, const unsigned char *a, vi top) {
   return based ? vi_add(top, vi_set(deficit_row_base_field(length, a))) : top;
 }
 
-/* Begins a row. `top` is the member of the columns. To save registers, the sums of `top` and the row's base are not
-   stored: t_fdpa_end computes them again. */
+/* Begins a row: finds the shifts, and whether a c is too great. `top` is t_fdpa_words.top plus the columns' bases. The
+   sums of `top` and the row's base are not stored, to save registers: t_fdpa_end computes them again. */
 static inline __attribute__((always_inline)) t_fdpa_row t_fdpa_begin(const t_fdpa_words *w, int length, bool based,
                                                                      bool to_half, const unsigned char *a,
                                                                      const vi top[4], vb least,
@@ -368,7 +379,8 @@ static inline __attribute__((always_inline)) t_fdpa_row t_fdpa_begin(const t_fdp
   return x;
 }
 
-/* `halves`: the sum and the rest together may need more than 32 bits. */
+/* Ends a row: adds the terms of c and rounds the results to d. `halves`: `sum` and `rest` together may need more than
+   32 bits; if they do, x->care shows it. */
 static inline __attribute__((always_inline)) void t_fdpa_end(const t_fdpa_words *w, int length, bool halves, bool based,
                                                              bool to_half, const unsigned char *a, const vi top[4],
                                                              t_fdpa_row *x, const float *accumulator, vf d[4]) {
@@ -390,8 +402,8 @@ static inline __attribute__((always_inline)) void t_fdpa_end(const t_fdpa_words 
   }
 }
 
-/* Computes `count` rows, at most ROWS, of one panel and one block of usual operands. Returns false without effect if
-   a c or a sum is too great. */
+/* Updates the accumulators of `count` rows, at most ROWS, by one block of usual operands. Returns false without effect
+   if a c or a sum is too great. */
 static inline __attribute__((always_inline)) bool t_fdpa_rows(const t_fdpa_words *w, int count, int length, bool based,
                                                               bool to_half, bool cut, const unsigned char *a,
                                                               const unsigned char *b, const vi top[4], const vb *least,
@@ -421,21 +433,22 @@ static inline __attribute__((always_inline)) bool t_fdpa_rows(const t_fdpa_words
   return true;
 }
 
-/* Returns the lanes whose c is nonzero, but so small that the alignment of products that are all zero would truncate
-   it. `bases` is the greatest sum of bases. */
+/* Returns the lanes whose c is nonzero, but so small that the alignment of zero products would truncate it. `bases` is
+   the greatest sum of a row's base and a column's. */
 static inline vm t_fdpa_is_low(const t_fdpa_constants *t, int bases, vf c) {
   const int least = t->top - T_FDPA_HEADROOM - T_FDPA_ZERO_SPAN + bases;
   const vi magnitude = vi_and(vf_bits(c), vi_set(INT32_MAX));
   return vm_and(vi_less(vi_set(0), magnitude), vi_less(magnitude, vi_set(least << 23)));
 }
 
+/* Reports whether t_fdpa_is_low holds for one of PANEL accumulators. */
 static inline bool t_fdpa_has_low_c(const t_fdpa_constants *t, int bases, const float *c) {
   vm low = t_fdpa_is_low(t, bases, vf_load(c));
   UNROLL for (int v = 1; v < 4; v++) low = vm_or(low, t_fdpa_is_low(t, bases, vf_load(c + v * LANES)));
   return vm_bits(low) != 0;
 }
 
-/* The range of rows' bases for which t_fdpa_rows can compute every product of a block. */
+/* The range of rows' bases with which t_fdpa_rows can compute every product of a block. */
 typedef struct {
   int least, greatest;
 } t_fdpa_bases;
@@ -446,7 +459,8 @@ static inline t_fdpa_bases t_fdpa_bases_of(const t_fdpa_constants *t, const int3
                         T_FDPA_GREATEST - T_FDPA_HEADROOM - top - range[1]};
 }
 
-/* Reports whether t_fdpa_rows may compute a row, apart from the cases that it detects itself. */
+/* Reports whether a row is usual, so that t_fdpa_rows can compute it unless it returns false. `range` is as in
+   deficit_tells_zeros. */
 static inline __attribute__((always_inline)) bool t_fdpa_is_usual(const t_fdpa_constants *t, const t_fdpa_words *w,
                                                                   int length, bool based, const unsigned char *a,
                                                                   const int32_t *range, const t_fdpa_bases *bases,
@@ -458,8 +472,8 @@ static inline __attribute__((always_inline)) bool t_fdpa_is_usual(const t_fdpa_c
   return deficit_tells_zeros(length, a, range) && !t_fdpa_has_low_c(t, base + range[1], c);
 }
 
-/* Computes one block of at most DEFICIT_CHUNK rows, whose accumulators stay in the first-level cache from block to
-   block. */
+/* Updates the accumulators of `rows` rows, from `first` on, by one block. There are at most DEFICIT_CHUNK rows, so that
+   their accumulators stay in the first-level cache from block to block. */
 static inline __attribute__((always_inline)) void t_fdpa_block(const smma_run *r, const t_fdpa_constants *t,
                                                                const t_fdpa_words *w, int length, bool based,
                                                                bool to_half, bool cut, size_t first, size_t rows,

@@ -1,12 +1,12 @@
-/* T-FDPA of few rows, with 16-bit factors: columns are read without packing, which would decode each number for only
-   one or two uses.
+/* T-FDPA of few rows, with factors in FP16 or BF16. Columns are not packed, because packing would decode each number
+   for only a few uses.
 
    Of two numbers, the one with the greater fields has the greater magnitude. The fields of FP16 and BF16 leave room
-   in 16 bits for the sum with one more exponent. So the greatest sum of b's fields (without its sign) and a's
-   exponent field gives the exponent of the greatest product, for two columns per lane. If b or a is zero, or b is
-   subnormal, the sum only tells that the exponent is at most one above that of the other factor. This matters only
-   if all products are that small; the row then takes the careful way. Products and sums are as in t_fdpa.h; for BF16
-   they are scaled by the greatest exponent of the row in the block. */
+   in 16 bits for the sum with one more exponent field. So the greatest sum of b's fields (without its sign) and a's
+   exponent field gives the exponent of the greatest product; a lane computes two columns. If a or b is zero, or b is
+   subnormal, the sum does not give the product's exponent; it only shows that this is at most one above the exponent of
+   the other factor. This matters only if all products are that small. Then few_row_otherwise computes the row. Products
+   and sums are as in t_fdpa.h; for BF16 they are scaled by the greatest exponent of the row in the block. */
 #ifndef SMMA_GEMM_FAMILY_T_FDPA_FEW_H
 #define SMMA_GEMM_FAMILY_T_FDPA_FEW_H
 
@@ -14,17 +14,17 @@
 
 #include "gemm/family/t_fdpa.h"
 
-/* FEW_ROWS_DEFICIT counts exponent fields. At this deficit a normal number of a row is packed as 2^(-86 + F - 65),
-   which is normal in binary32. The leading bit of a subnormal BF16 number is up to 7 binades below: it is packed as a
-   subnormal, but exactly, because its last bit is 2^(-133). A subnormal product is below 2^-126, and its term is
-   below 1 by FEW_ROWS_SPAN: both count as 0. */
 enum {
-  FEW_ROWS_BLOCK = 16, /* the longest block */
-  FEW_ROWS_TOP = 65, /* `top` minus the exponent of the row. So top is far above usual columns, and terms that far below
-                        it are exact */
-  FEW_ROWS_SPAN = 120,  /* the most that emax may be below top: terms that do not truncate to 0 are normal, and a zero
-                      product  gives 0 */
-  FEW_ROWS_DEFICIT = 86 /* the most binades that a number may be below the greatest number of its row */
+  FEW_ROWS_BLOCK = 16, /* the most products of a block */
+  /* `top` minus the exponent of the row: top is far above the exponents of usual columns. */
+  FEW_ROWS_TOP = 65,
+  /* The most that emax may be below top. Within it, products whose terms do not truncate to 0 are normal in binary32,
+     and subnormal products and zeros have terms below 1. */
+  FEW_ROWS_SPAN = 120,
+  /* The most by which an exponent field may be below the greatest of its row. Within it, a normal number of a row is
+     packed as 2^(-86 + F - 65) or more, which is normal in binary32. The leading bit of a subnormal BF16 number is up
+     to 7 binades lower: it is packed as a subnormal, but exactly, because its last bit is 2^-133. */
+  FEW_ROWS_DEFICIT = 86
 };
 
 static bool few_takes(const smma_operation *o) {
@@ -33,10 +33,11 @@ static bool few_takes(const smma_operation *o) {
 
 /* A packed block of a row. */
 typedef struct {
-  float value[FEW_ROWS_BLOCK];      /* the values, times 2^(F - top) */
-  int32_t exponent[FEW_ROWS_BLOCK]; /* in both halves of a lane, at the positions of the products' exponent fields */
-  int32_t top;                      /* as in t_fdpa.h; top, least and most are biased as in binary32 */
-  int32_t least, most;              /* range of emax for which a block is usual; empty if most is less */
+  float value[FEW_ROWS_BLOCK]; /* the values, times 2^(F - top) */
+  /* Exponent fields, at the position of the format's exponent field in both halves of a word. */
+  int32_t exponent[FEW_ROWS_BLOCK];
+  int32_t top;         /* as in t_fdpa.h; top, least and most are biased as in binary32 */
+  int32_t least, most; /* the range of emax with which the block is usual; empty if most < least */
   int32_t unused;
 } few_row;
 
@@ -47,7 +48,7 @@ static size_t few_column_bytes(const smma_operation *o) {
   return 0;
 }
 
-/* Constants that depend on an operation's format and F. */
+/* Constants of an operation. */
 typedef struct {
   smma_encoding encoding;
   smma_decoder decoder;
@@ -58,7 +59,7 @@ static few_constants few_constants_of(const smma_operation *o) {
   return (few_constants){smma_encoding_of(o->a), smma_decoder_of(o->a), t_fdpa_constants_of(o)};
 }
 
-/* Packs a block from values and exponent fields, which are 0 after the block. */
+/* Packs a block of a row from values and exponent fields. After the block's products both are 0. */
 static void few_pack_block(const few_constants *x, const float *value, const uint8_t *field, few_row *row) {
   const smma_encoding e = x->encoding;
   int greatest = 0, least = 255, base;
@@ -87,7 +88,7 @@ static void few_pack_block(const few_constants *x, const float *value, const uin
   if (weight > x->t.most_weight || (x->t.wide && greatest - least > FEW_ROWS_DEFICIT)) row->most = -1;
 }
 
-/* The blocks of a row are contiguous. */
+/* Packs rows. The blocks of a row are contiguous. */
 static void few_pack_rows(const smma_pack *pack) {
   const few_constants x = few_constants_of(&pack->multiplier->operation);
   const size_t blocks = deficit_blocks(&pack->multiplier->operation);
@@ -110,28 +111,30 @@ static void few_pack_rows(const smma_pack *pack) {
 
 /* ---- Columns ---- */
 
-/* A block of PANEL columns: encodings, with those of one k contiguous, and values derived from them. */
+/* A block of PANEL columns. In arrays the entries of one k are contiguous. */
 typedef struct {
-  const unsigned char *code;
-  uint16_t greatest[PANEL], product[PANEL]; /* greatest magnitudes; greatest sums with the exponents of a row */
-  _Alignas(64) uint16_t magnitude[FEW_ROWS_BLOCK * PANEL]; /* for several rows only, as are the next two */
+  const unsigned char *code; /* encodings: in the matrix, or `copy` */
+  uint16_t greatest[PANEL];  /* greatest fields of each column, without signs */
+  uint16_t product[PANEL];   /* greatest sums of a column's fields and a row's exponent fields */
+  /* Fields, and values: filled if there are several rows. */
+  _Alignas(64) uint16_t magnitude[FEW_ROWS_BLOCK * PANEL];
   float value[FEW_ROWS_BLOCK * PANEL];
-  uint16_t copy[FEW_ROWS_BLOCK * PANEL];
+  uint16_t copy[FEW_ROWS_BLOCK * PANEL]; /* used if the encodings in the matrix are not contiguous or not complete */
 } few_columns;
 
-/* A block packed as in t_fdpa.h, for rows that need the careful way. */
+/* A block packed as in t_fdpa.h, for rows that are not usual. It is packed when it is first needed. */
 typedef struct {
   bool packed;
   t_fdpa_decoded decoded;
   _Alignas(64) unsigned char a[DEFICIT_GROUP * (FEW_ROWS_BLOCK * 8 + 16)], b[PANEL * (FEW_ROWS_BLOCK * 5 + 5)];
 } few_careful;
 
-/* Position of a run's columns in its view, if all are present and interleaved. */
+/* The location of a run's columns. */
 typedef struct {
-  bool whole;
-  const unsigned char *code; /* of the first packed step */
+  bool whole;                /* all PANEL columns are in the matrix, unscaled, and contiguous for each k */
+  const unsigned char *code; /* the encodings of the run's first step, if `whole` */
   size_t step;               /* bytes from one k to the next */
-  size_t count;              /* number of k present */
+  size_t count;              /* number of indices k, from the first step on, that are inside the matrix */
 } few_source;
 
 static few_source few_source_of(const smma_run *r) {
@@ -143,7 +146,7 @@ static few_source few_source_of(const smma_run *r) {
   return s;
 }
 
-/* Copies a block: NaN and infinities are flagged and become zero; absent elements are +0. */
+/* Copies a block. NaN and infinities become zero and set the flag of their column. Absent elements are +0. */
 static __attribute__((noinline)) void few_copy(const smma_run *r, const few_constants *x, size_t block,
                                                few_columns *columns) {
   const size_t blocks = deficit_blocks(&r->multiplier->operation);
@@ -165,7 +168,7 @@ static __attribute__((noinline)) void few_copy(const smma_run *r, const few_cons
   columns->code = (const unsigned char *)columns->copy;
 }
 
-/* Finds a block, and copies it if it is incomplete or not contiguous. */
+/* Sets columns->code to the encodings of a block. Copies them if they are not contiguous or not all in the matrix. */
 static inline __attribute__((always_inline)) void few_find(const smma_run *r, const few_constants *x,
                                                            const few_source *s, size_t length, size_t block,
                                                            few_columns *columns) {
@@ -176,20 +179,21 @@ static inline __attribute__((always_inline)) void few_find(const smma_run *r, co
     return;
   }
   code = s->code + k * s->step;
-  smma_ask_ahead(r->view, code, length, s->step, line);
+  smma_prefetch_ahead(r->view, code, length, s->step, line);
   columns->code = code;
   if (s->step == line) return;
   for (size_t i = 0; i < length; i++) memcpy(columns->copy + i * PANEL, code + i * s->step, line);
   columns->code = (const unsigned char *)columns->copy;
 }
 
+/* Loads LANES numbers: FP16 if `half`, otherwise BF16. */
 static inline vf few_load(bool half, const void *code) {
   return half ? vf_load_half(code) : vi_as_float(vi_shift_left(vi_load_halves(code), 16));
 }
 
-/* Scans all columns. If there is one row, also compares the exponents of its products; otherwise prepares this
-   comparison for several rows. */
-static inline __attribute__((always_inline)) void few_look(bool one, bool half, int length, const few_row *row,
+/* Finds the greatest fields of each column. If there is only `one` row, also finds its greatest sums of fields.
+   Otherwise stores the fields without signs, and the values, for all rows. */
+static inline __attribute__((always_inline)) void few_scan(bool one, bool half, int length, const few_row *row,
                                                            few_columns *c) {
   const vi mask = vi_keep(vi_set(0x7fff7fff));
   vi greatest[2], product[2];
@@ -213,7 +217,7 @@ static inline __attribute__((always_inline)) void few_look(bool one, bool half, 
   }
 }
 
-/* Compares the products of one of several rows. */
+/* Finds the greatest sums of fields for one of several rows. */
 static inline __attribute__((always_inline)) void few_compare(int length, const few_row *row, few_columns *c) {
   vi product[2];
   UNROLL for (int h = 0; h < 2; h++) product[h] = vi_set(0);
@@ -224,6 +228,7 @@ static inline __attribute__((always_inline)) void few_compare(int length, const 
   UNROLL for (int h = 0; h < 2; h++) vi_store((int32_t *)c->product + h * LANES, product[h]);
 }
 
+/* Reports whether a number of a block is infinite or NaN. */
 static inline bool few_has_special(const few_constants *x, const few_columns *c) {
   vi over = vi_set(0);
   UNROLL for (int v = 0; v < 4; v++) over =
@@ -233,6 +238,7 @@ static inline bool few_has_special(const few_constants *x, const few_columns *c)
 
 /* ---- Rows ---- */
 
+/* Begins a row, as t_fdpa_begin does. Sets y.care if emax is not known or not in the row's range. */
 static inline __attribute__((always_inline)) t_fdpa_row few_begin(const few_constants *x, const t_fdpa_words *w,
                                                                   bool half, bool to_half, const few_row *row,
                                                                   const few_columns *c, const float *accumulator) {
@@ -255,6 +261,7 @@ static inline __attribute__((always_inline)) t_fdpa_row few_begin(const few_cons
   return y;
 }
 
+/* Adds the terms of all products, as t_fdpa_add does. */
 static inline __attribute__((always_inline)) void few_add(bool one, bool half, int length, const few_row *row,
                                                           const few_columns *c, const vi shift[4], vi sum[4]) {
   UNROLL for (int k = 0; k < length; k++) {
@@ -268,7 +275,8 @@ static inline __attribute__((always_inline)) void few_add(bool one, bool half, i
   }
 }
 
-/* Computes a row of a block that is not usual, as t_fdpa.h does. A block is packed as an instruction step. */
+/* Updates a row's accumulators by a block that is not usual, as t_fdpa.h does. It packs the block as if it were a whole
+   instruction step. */
 static __attribute__((noinline)) void few_row_otherwise(const smma_run *r, const few_constants *x, few_careful *y,
                                                         size_t row, size_t block, float *accumulator) {
   const int length = x->t.length;
@@ -288,6 +296,7 @@ static __attribute__((noinline)) void few_row_otherwise(const smma_run *r, const
   t_fdpa_row_otherwise(r, &x->t, a, y->b, least, x->t.based ? &y->decoded : NULL, row, block, accumulator);
 }
 
+/* Updates all rows' accumulators by one block; `one`: there is only one row. */
 static inline __attribute__((always_inline)) void few_block(const smma_run *r, const few_constants *x,
                                                             const few_source *source, const t_fdpa_words *w, bool one,
                                                             bool half, int length, bool to_half, size_t block) {
@@ -298,10 +307,10 @@ static inline __attribute__((always_inline)) void few_block(const smma_run *r, c
   few_careful careful;
   careful.packed = false;
   few_find(r, x, source, (size_t)length, block, &columns);
-  few_look(one, half, length, row, &columns);
+  few_scan(one, half, length, row, &columns);
   if (few_has_special(x, &columns)) {
     few_copy(r, x, block, &columns);
-    few_look(one, half, length, row, &columns);
+    few_scan(one, half, length, row, &columns);
   }
   for (size_t i = 0; i < (one ? 1 : r->rows); i++, row += all, accumulator += PANEL) {
     t_fdpa_row y;

@@ -1,24 +1,26 @@
 /* T-FDPA with F = 13 (FP8 on Ada and Hopper) on machines with fast 16-bit halves: terms have 16 bits, two per lane.
 
-   The significand of a product, a multiple of 2^-8 below 4, times 2^13 fits in 15 bits and is an exact product of
-   two integers. Shifting it right by the product's deficit minus that of emax truncates it. One multiplication with
-   +1 and -1 applies signs and adds pairs. Everything adds up exactly in 32 bits, and as binary32, whose lowest 10
-   bits RZ-E8M13 clears. The exponent of a zero, -21 or less, does not matter: terms of these formats and of FP16 are
-   multiples of 2^-32, which F = 13 does not truncate at such an emax. */
+   The significand of a product is a multiple of 2^-8 below 4. Times 2^13 it fits in 15 bits and is an exact product of
+   two integers. Shifting it right, by the product's deficit minus that of emax, truncates it. vi_dot2 multiplies terms
+   by their signs, +1 or -1, and adds pairs of them. All terms add up exactly in 32 bits and in binary32, of which
+   RZ-E8M13 clears the last 10 bits. The exponent e_zero of zeros, which is -21 or less, does not matter: products of
+   these formats, and FP16 numbers, are multiples of 2^-32, which F = 13 does not truncate at such an emax. */
 #ifndef SMMA_GEMM_FAMILY_T_FDPA_NARROW_H
 #define SMMA_GEMM_FAMILY_T_FDPA_NARROW_H
 
 #include "gemm/family/t_fdpa.h"
 
-enum {
-  NARROW_SIGN = 0xfffe /* converts 16-bit +1 and -1 into each other by xor */
-};
+/* Converts 16-bit +1 and -1 into each other by exclusive or. */
+enum { NARROW_SIGN = 0xfffe };
 
 static bool t_fdpa_narrow_takes(const smma_operation *o) { return FAST_HALVES && t_fdpa_is_narrow(o); }
 
-/* Layout of a packed block of L products. Rows, in groups as in deficits.h: for each pair of products its
-   significands, its deficits plus HEADROOM, and its sign masks, two per word; then bytes as there. Columns: for each
-   pair the same items of PANEL columns, with signs as +1 or -1; then bytes as there. */
+/* Layout of a packed block of L products.
+   - Rows, in groups as in deficits.h: for each pair of products three words per row, whose halves belong to the two
+     products: significands; deficits plus T_FDPA_HEADROOM; sign masks (NARROW_SIGN or 0). Then bytes as in deficits.h.
+   - Columns: for each pair the same words of PANEL columns, but deficits as they are, and signs as +1 or -1. Then
+     bytes as in deficits.h.
+   t_fdpa_narrow_row_block and t_fdpa_narrow_column_block return the bytes of one row and of one column. */
 static inline size_t t_fdpa_narrow_row_block(size_t length) { return length * 10; }
 static inline size_t t_fdpa_narrow_column_block(size_t length) { return length * 7; }
 
@@ -30,14 +32,15 @@ static inline size_t t_fdpa_narrow_column_bytes(const smma_operation *o) {
   return deficit_blocks(o) * t_fdpa_narrow_column_block((size_t)smma_block_of(o));
 }
 
-/* Decoded numbers: significands as integers with the format's fraction bits, the bytes of deficits, and masks that are
-   all ones for negative numbers. */
+/* LANES decoded numbers. */
 typedef struct {
-  vi significand, byte, negative;
+  vi significand; /* as integers, in units of the format's last fraction bit */
+  vi byte;        /* bytes of deficits */
+  vi negative;    /* 1 for negative numbers, else 0 */
 } t_fdpa_narrow_numbers;
 
-/* Decodes numbers. `careful`: some may be infinite or NaN. `present`: all ones in lanes inside the matrix; other
-   lanes count as zeros of deficit 0. */
+/* Decodes LANES encodings. `careful`: some numbers may be infinite or NaN; they become zero. `present` is all ones in
+   lanes inside the matrix, and 0 in others, whose deficits become 0. */
 static inline __attribute__((always_inline)) t_fdpa_narrow_numbers t_fdpa_narrow_decode(const deficit_decoder *d,
                                                                                         bool careful, vi present,
                                                                                         vi x) {
@@ -50,11 +53,13 @@ static inline __attribute__((always_inline)) t_fdpa_narrow_numbers t_fdpa_narrow
                                  vi_shift_right(vi_shift_left_by(x, d->to_sign), 31)};
 }
 
+/* Returns words with `even` in their lower and `odd` in their upper halves. */
 static inline vi t_fdpa_narrow_pair(vi even, vi odd) {
   return vi_or(vi_and(even, vi_set(0xffff)), vi_shift_left(odd, 16));
 }
 
-/* Packs one block of a group of rows. */
+/* Packs one block of a group of rows. `shift` scales their significands, so that those of products have 13 fraction
+   bits. */
 static void t_fdpa_narrow_pack_row_block(const smma_fetch *f, const deficit_decoder *d, int shift, int32_t *out,
                                          unsigned char *special) {
   const size_t length = (size_t)f->length;
@@ -97,7 +102,8 @@ static inline void t_fdpa_narrow_pack_rows(const smma_pack *pack) {
     }
 }
 
-/* Decodes the first `vectors` of a panel; `bytes` of an encoding and `careful` are constants in the inlined copies. */
+/* Decodes and packs one block of the first `vectors` SIMD vectors of a panel's columns. `bytes`, the size of an
+   encoding, and `careful` are constants in the inlined copies. */
 static inline __attribute__((always_inline)) void t_fdpa_narrow_decode_columns(const deficit_decoder *d, size_t bytes,
                                                                                bool careful, size_t vectors,
                                                                                const deficit_block *b, const vi *mask,
@@ -140,7 +146,7 @@ static void t_fdpa_narrow_pack_column_block(const smma_fetch *f, const deficit_d
     t_fdpa_narrow_decode_columns(d, 4, true, vectors, &b, mask, out);
     return;
   }
-  smma_ask_ahead(f->view, b.code, b.length, b.step, PANEL);
+  smma_prefetch_ahead(f->view, b.code, b.length, b.step, PANEL);
   if (deficit_greatest_columns(d, 1, &b, greatest, special))
     t_fdpa_narrow_decode_columns(d, 1, true, 4, &b, mask, out);
   else
@@ -159,9 +165,9 @@ static inline void t_fdpa_narrow_pack_columns(const smma_pack *pack) {
   }
 }
 
-/* Stores the results `d` of one row with the given `least` sums of bytes. In two cases the result is c, truncated: c is
-   so far above the products that these truncate to zero (also if c is infinite), or c is low and the products are
-   zero. */
+/* Stores the results d of one row, or c, truncated to D's precision, in two cases: c is so far above the products that
+   they truncate to zero (also if c is infinite), or all products are zero and c is low (t_fdpa_is_low). `least` are the
+   row's least sums of bytes. */
 static __attribute__((noinline)) void t_fdpa_narrow_fix(const t_fdpa_constants *t, const uint8_t *least,
                                                         float *accumulator, const float *d) {
   for (int v = 0; v < 4; v++) {
@@ -174,7 +180,7 @@ static __attribute__((noinline)) void t_fdpa_narrow_fix(const t_fdpa_constants *
   }
 }
 
-/* Computes ROWS rows, one panel, one block. `to_half`: rho is RNE-FP16. */
+/* Updates the accumulators of ROWS rows by one block. `to_half`: rho is RNE-FP16. */
 static inline __attribute__((always_inline)) void t_fdpa_narrow_rows(const t_fdpa_constants *t, const t_fdpa_words *w,
                                                                      int length, bool to_half, const unsigned char *a,
                                                                      const unsigned char *b,

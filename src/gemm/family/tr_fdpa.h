@@ -1,42 +1,43 @@
 /* TR-FDPA and GTR-FDPA with F = 24 and F2 = 31 (CDNA 3): truncated products, then an addition that rounds down.
 
    Names are those of docs/algorithms: t is the sum of the products, truncated at 24 bits below their greatest exponent
-   edot; E is the greater of edot and the exponent of c. A product a b is exact in binary32; its term trunc(a b 2^(24 -
-   edot)) is computed by adding to the exponent field and converting. 16 terms stay below 3.6 * 2^28 (8: 2^29) in
-   magnitude.
+   edot; E is the greater of edot and the exponent of c. A product a b is exact in binary32. Its term
+   trunc(a b 2^(24 - edot)) is computed by adding to the exponent field and converting. The sum of 16 terms stays below
+   3.6 * 2^28 in magnitude, that of 8 terms below 2^29.
 
-   E, edot and G, and the bounds of them and of bases, are exponents of fields. A subnormal is smaller, so upper bounds
-   hold for it. A product that is far below edot or vanishes has a zero term whatever its sign, because terms are
-   truncated.
+   E, edot and G, and their bounds and those of bases, are exponents as exponent fields give them. A subnormal is
+   smaller than its field says, so upper bounds hold for it, too. A product that is far below edot or vanishes has a
+   zero term whatever its sign, because terms are truncated.
 
    All later values are in units of 2^(G - 29), where G is the greater of E and edot + 5.
    - G = edot + 5: the unit is that of t, so t is exact. c is exact, too, unless its exponent is below edot, where the
      rule rounds it down to this same unit. The sum is below 2^31 units, so both roundings of the model leave it
      unchanged.
    - G > edot + 5: c is an integer of at least 2^29 and below 2^30 units, and exact. The rule rounds t down at 32 bits
-     below E and then (revision 2) the sum to 32 significant bits. Of the bits of t below the unit it thus retains three
-     if the sum is below 2^29 units, two below 2^30, else one. These are the bits in which the part below the unit, read
-     as a 32-bit fraction, exceeds the leading bit of the sum (GTR: at most three). Revision 1 rounds t down at 31 bits
-     below E and retains two. It only matters whether the retained bits are zero: t is less than half of c, so the sum
-     has at least 27 bits, and a bit of it below the rounding position serves as sticky bit.
+     below E and then (revision 2) the sum to 32 significant bits. So of the bits of t below the unit it retains three
+     if the sum is below 2^29 units, two below 2^30, else one. tr_take_note finds whether one of them is set: it reads
+     the part of t below the unit as a 32-bit fraction, whose retained bits have higher positions than the leading bit
+     of the sum (GTR: at most three). Revision 1 rounds t down at 31 bits below E and retains two. It only matters
+     whether the retained bits are zero: t is less than half of c, so the sum has at least 27 bits, and a bit of it
+     below the rounding position serves as sticky bit.
    The sum is converted to binary32 (RNE) and scaled back. deficits_compare.h explains how exponents are compared.
 
-   The result is c itself if all products are zero, and if c is infinite or NaN, which can happen within a run.
-   Exponents that fit neither bytes nor fields of binary32 (bf16, xf32) take a slower way with integers. */
+   The result is c itself if all products are zero, and if c is infinite or NaN, which can happen within a run. If a
+   row's exponents do not fit bytes or fields of binary32 (in BF16 and XF32), it is computed from integer exponents. */
 #ifndef SMMA_GEMM_FAMILY_TR_FDPA_H
 #define SMMA_GEMM_FAMILY_TR_FDPA_H
 
 #include "gemm/family/deficits_compare.h"
 
 enum {
-  TR_HEADROOM = 5,
-  TR_UNIT = 24 + TR_HEADROOM,
-  TR_LEAST = -97,         /* least G for which the unit 2^(G - 29) is a normal number */
-  TR_CALM = 120,          /* bounds accumulators' exponents: below 2^120 they stay finite within a run */
-  TR_LEAST_BASE = -40,    /* least base of a row plus a column: with a deficit of 62, G is not below TR_LEAST */
-  TR_GREATEST_BASE = 110, /* greatest base of a row plus a column: a run's products add up to less than 2^TR_CALM */
-  TR_LONGEST = 64,        /* most products in a block of formats with 8 exponent bits; bulk.h uses it, too */
-  TR_NONE = -1000         /* exponent of a zero: its sum with any exponent is below the exponent of every product */
+  TR_HEADROOM = 5,            /* G is at least edot plus this */
+  TR_UNIT = 24 + TR_HEADROOM, /* the unit is 2^(G - TR_UNIT) */
+  TR_LEAST = -97,             /* least G for which the unit 2^(G - 29) is a normal number */
+  TR_CALM = 120,              /* bounds accumulators' exponents: below 2^120 they stay finite within a run */
+  TR_LEAST_BASE = -40,        /* least base of a row plus a column: with a deficit of 62, G is not below TR_LEAST */
+  TR_GREATEST_BASE = 110,     /* greatest base of a row plus a column: a run's products add up to less than 2^TR_CALM */
+  TR_LONGEST = 64,            /* most products in a block of formats with 8 exponent bits; bulk.h uses it, too */
+  TR_NONE = -1000             /* exponent of a zero: its sum with any exponent is below the exponent of every product */
 };
 
 /* Parameters that are constants in the inlined code. */
@@ -75,12 +76,15 @@ static inline void tr_pack_columns(const smma_pack *pack) { deficit_pack_columns
 
 /* Constants as vectors. Loops over rows hold them in registers, because compilers cannot see their values. */
 typedef struct {
-  vi top[4];                 /* exponent fields of 2^(edot + 5) if the deficit is 0, for four vectors of columns */
-  vi exponents, scale, unit; /* mask of c's exponent; 2^(29 - G) is scale - G; 2^(G - 29) is G + unit */
-  vi word, one;              /* 32, 1 */
-  vb picker[4], certain;
+  vi top[4];      /* exponent fields of 2^(edot + 5) if the deficit is 0, for four vectors of columns */
+  vi exponents;   /* the mask of an exponent field */
+  vi scale, unit; /* with G as a field, the field of 2^(29 - G) is scale - G, that of 2^(G - 29) is G + unit */
+  vi word, one;   /* 32 and 1 */
+  vb picker[4];   /* for vb_pick */
+  vb certain;     /* DEFICIT_CERTAIN in all bytes */
 } tr_words;
 
+/* Returns the constants for columns that have this base. */
 static inline tr_words tr_words_of(const tr_constants *t, int base) {
   tr_words w;
   w.top[0] = vi_keep(vi_set((int32_t)((uint32_t)(t->top + base) << 23)));
@@ -100,7 +104,8 @@ typedef struct {
   vi sum[4], deficit[4], top[4];
 } tr_sums;
 
-/* Adds every `stride`-th product from `first` on. A zero product becomes a number below one half. */
+/* Returns the sums of the terms of every `stride`-th product from `first` on, below `length`. The term of a zero
+   product is 0: scaling takes the product to a number below one half. */
 static inline __attribute__((always_inline)) tr_sums tr_sum(const tr_words *w, int first, int length, int stride,
                                                             const unsigned char *a, const unsigned char *b, vb least) {
   const float *column_value = (const float *)b;
@@ -118,7 +123,7 @@ static inline __attribute__((always_inline)) tr_sums tr_sum(const tr_words *w, i
   return r;
 }
 
-/* Adds the sums of even and of odd k, rounded down at 24 bits below the greater exponent. */
+/* Returns the sums of the sums of even and of odd k, which are rounded down at 24 bits below the greater exponent. */
 static inline __attribute__((always_inline)) tr_sums tr_join(const tr_words *w, tr_sums even, tr_sums odd) {
   tr_sums r;
   UNROLL for (int v = 0; v < 4; v++) {
@@ -131,13 +136,15 @@ static inline __attribute__((always_inline)) tr_sums tr_join(const tr_words *w, 
   return r;
 }
 
+/* Returns t for one row, from the least sums of its bytes. */
 static inline __attribute__((always_inline)) tr_sums tr_products(tr_shape s, const tr_words *w, const unsigned char *a,
                                                                  const unsigned char *b, deficit_least least) {
   if (!s.grouped) return tr_sum(w, 0, s.length, 1, a, b, least.of[0]);
   return tr_join(w, tr_sum(w, 0, s.length, 2, a, b, least.of[0]), tr_sum(w, 1, s.length, 2, a, b, least.of[1]));
 }
 
-/* Returns c in units of 2^(G - 29), rounded down. In GTR c counts as zero if its exponent is below edot - 25. */
+/* Returns c in units of 2^(G - 29), rounded down; `scale` is 2^(29 - G). In GTR-FDPA c counts as zero if its exponent
+   is below edot - 25. */
 static inline __attribute__((always_inline)) vi tr_align(tr_shape s, vf c, vf scale) {
   vf scaled;
   if (!s.grouped) return vf_floor_product(c, scale);
@@ -145,16 +152,16 @@ static inline __attribute__((always_inline)) vi tr_align(tr_shape s, vf c, vf sc
   return vi_select(vi_less(vf_bits(scaled), vf_bits(vf_set(-0.5f))), vi_set(0), vf_floor(scaled));
 }
 
-/* Sets the last bit of the sum if any bits of `cut` are retained. x has a higher leading bit than y if x without the
-   bits of y is above y. */
+/* Returns the sum, with its last bit set if a retained bit of `cut`, the part of t below the unit, is set. `magnitude`
+   is that of the sum. (x has a higher leading bit than y if x without the bits of y is above y.) */
 static inline __attribute__((always_inline)) vi tr_take_note(tr_shape s, vi one, vi sum, vi magnitude, vi cut) {
   if (s.revision == 1) return vi_or(sum, vi_shift_right(cut, 30));
   if (s.grouped) cut = vi_and(cut, vi_set((int32_t)0xe0000000));
   return vi_or_where(vi_above(vi_and_not(cut, magnitude), magnitude), sum, one, sum);
 }
 
-/* Computes d from t and c. If t is shifted down by 32 or more, the bits shifted out do not matter: c is then even,
-   and further from a tie than t. */
+/* Computes d from t and c for one row. If t is shifted down by 32 or more, the bits shifted out do not matter, because
+   c is then an even integer, and its distance from a tie is greater than t. */
 static inline __attribute__((always_inline)) void tr_add(tr_shape s, const tr_words *w, const tr_sums *t,
                                                          const float *c, vf d[4]) {
   vi exponent[4], below[4], sum[4];
@@ -170,7 +177,7 @@ static inline __attribute__((always_inline)) void tr_add(tr_shape s, const tr_wo
   UNROLL for (int v = 0; v < 4; v++) d[v] = vf_multiply(vi_to_float(sum[v]), vi_as_float(vi_add(exponent[v], w->unit)));
 }
 
-/* Reports whether all accumulators are below 2^120 in magnitude. */
+/* Reports whether `count` accumulators are calm: below 2^120 in magnitude, so that none becomes infinite in a run. */
 static bool tr_are_calm(const float *accumulator, size_t count) {
   vi care = vi_set(0);
   for (size_t i = 0; i < count; i += LANES) {
@@ -182,14 +189,15 @@ static bool tr_are_calm(const float *accumulator, size_t count) {
 
 /* ---- Exponents of any size ---- */
 
-/* Elements of one block; number k * vectors + v is that of vector v: significand * 2^exponent. A subnormal has the
-   exponent -126 and a significand below one. */
+/* Elements of one block as significand * 2^exponent. That of index k of vector v is entry k * vectors + v. A subnormal
+   has the exponent -126 and a significand below one. */
 typedef struct {
   _Alignas(64) float significand[TR_LONGEST * SMMA_MOST_VECTORS];
   _Alignas(64) int32_t exponent[TR_LONGEST * SMMA_MOST_VECTORS];
 } tr_elements;
 
-/* Decodes `vectors` rows of A, or columns of B, from `first` of the run on. */
+/* Decodes one block of `vectors` rows of A (or columns of B), from the run's row (or column) `first` on. Infinities and
+   NaN become zero. */
 static void tr_decode(const smma_run *r, bool of_a, size_t first, size_t vectors, size_t block, tr_elements *x) {
   const smma_operation *o = &r->multiplier->operation;
   const smma_decoder d = smma_decoder_of(of_a ? o->a : o->b);
@@ -204,26 +212,28 @@ static void tr_decode(const smma_run *r, bool of_a, size_t first, size_t vectors
                         .length = (int)length};
   uint32_t code[TR_LONGEST * SMMA_MOST_VECTORS];
   uint8_t field[TR_LONGEST * SMMA_MOST_VECTORS];
-  unsigned char special[SMMA_MOST_VECTORS] = {0}; /* flags of special operands, which count as zero */
+  unsigned char special[SMMA_MOST_VECTORS] = {0}; /* not used: packing has set the flags */
   smma_fetch_codes(&f, code);
   smma_decode_codes(&d, length, vectors, code, x->significand, field, special);
   for (size_t i = 0; i < length * vectors; i++) {
     const uint32_t bits = (255u - (field[i] ? field[i] : 1)) << 23;
-    float twice; /* 2^(128 - field); halves are exact, as significands are short */
+    float twice; /* 2^(128 - field); halving is exact, because significands are short */
     memcpy(&twice, &bits, sizeof twice);
     x->significand[i] = x->significand[i] * 0.5f * twice;
     x->exponent[i] = field[i] ? field[i] - 127 : TR_NONE;
   }
 }
 
-/* Products of one row and a vector of columns: edot, the sum of their terms, and optionally the greatest positive
-   and negative product, as bits of magnitudes in units of 2^(edot - 24). */
+/* The products of one row and a vector of columns. */
 typedef struct {
-  vi exponent, sum, high, low;
+  vi exponent; /* edot */
+  vi sum;      /* t */
+  /* The greatest magnitudes of positive and of negative products, as binary32 bits, in units of 2^(edot - 24). */
+  vi high, low;
 } tr_exact;
 
-/* Returns a product's exponent. `a` and `b` are the first exponents of the row (one of DEFICIT_CHUNK) and of the
-   vector (in PANEL columns). */
+/* Returns the exponents of product k. `a` and `b` are the addresses of the first exponents of the row (one of
+   DEFICIT_CHUNK) and of the vector (in PANEL columns). */
 static inline __attribute__((always_inline)) vi tr_product_exponent(const int32_t *a, const int32_t *b, int k) {
   return vi_add(vi_set(a[k * DEFICIT_CHUNK]), vi_load(b + k * PANEL));
 }
@@ -234,7 +244,8 @@ static inline __attribute__((always_inline)) vi tr_greatest_exponent(int length,
   return greatest;
 }
 
-/* Sums the products of elements row + k * DEFICIT_CHUNK and column + k * PANEL. */
+/* Returns the products of elements row + k * DEFICIT_CHUNK and column + k * PANEL; `greatest` is edot. `extremes`:
+   finds the greatest magnitudes, too. */
 static inline __attribute__((always_inline)) tr_exact tr_sum_exactly(int length, bool extremes, vi greatest,
                                                                      const tr_elements *a, size_t row,
                                                                      const tr_elements *b, size_t column) {
@@ -253,9 +264,9 @@ static inline __attribute__((always_inline)) tr_exact tr_sum_exactly(int length,
   return r;
 }
 
-/* Computes d from t and c in units of 2^(G - 29), where G is the greater of E (at least -126) and edot + 5. If G is
-   -126, the exponent of u counts as no lower, so that two of the bits below the unit are retained. If all products
-   are zero, edot is so low that only c remains. */
+/* Returns d from t and c, which are added in units of 2^(G - 29); E is at least -126 here. If G is -126, the sum's
+   exponent counts as at least -126, so that at most two bits below the unit are retained. If all products are zero,
+   edot is so low that only c remains. */
 static inline __attribute__((always_inline)) vf tr_add_exactly(tr_shape s, const tr_exact *t, vf c) {
   const vi bits = vf_bits(c), one = vi_set(1), field = vi_shift_right(vi_shift_left(bits, 1), 24);
   const vi fraction = vi_shift_right(vi_shift_left(bits, 9), 3), hidden = vi_shift_left(vi_min(field, one), 29);
@@ -281,8 +292,8 @@ static inline __attribute__((always_inline)) vf tr_add_exactly(tr_shape s, const
   return d;
 }
 
-/* Corrects d if a product may be infinite (2^128 or more), or c is infinite (which takes precedence in revision 1)
-   or NaN. */
+/* Returns d, corrected where a product is infinite (2^128 or more) or c is infinite or NaN. In revision 1 an infinite c
+   takes precedence over infinite products. */
 static inline __attribute__((always_inline)) vf tr_take_infinities(tr_shape s, const tr_exact *t, vf c, vf nan, vf d) {
   const vi bits = vf_bits(c), magnitude = vi_and(bits, vi_set(INT32_MAX));
   const vi infinity = vi_set(255 << 23), negative = vi_or(infinity, vi_set(INT32_MIN));
@@ -296,7 +307,7 @@ static inline __attribute__((always_inline)) vf tr_take_infinities(tr_shape s, c
   return vf_select(keeps, c, vf_select(vm_and(plus, minus), nan, d));
 }
 
-/* Computes one row and its accumulators. NaN accumulators stay NaN. */
+/* Updates one row of accumulators by the integer exponents of all products. NaN accumulators stay NaN. */
 static inline __attribute__((always_inline)) void tr_compute_exactly(tr_shape s, vf nan, const tr_elements *a,
                                                                      size_t row, const tr_elements *b,
                                                                      float *accumulator) {
@@ -324,21 +335,22 @@ static inline __attribute__((always_inline)) void tr_compute_exactly(tr_shape s,
 
 /* ---- Blocks ---- */
 
-/* The rows of a chunk, and the data that one pass leaves for the next. */
+/* The rows of a chunk, and the data that one pass leaves for the next. Entry i of an array belongs to row[i]. */
 typedef struct {
-  deficit_chunk least;
+  deficit_chunk least; /* the exception: entries belong to the chunk's rows */
+  /* Members of tr_sums. */
   _Alignas(64) int32_t sum[DEFICIT_CHUNK][PANEL];
   _Alignas(64) int32_t top[DEFICIT_CHUNK][PANEL];
-  _Alignas(64)
-      uint8_t zeros[DEFICIT_CHUNK][PANEL]; /* whether all products of a column are zero; only for rows with `keeps` */
-  bool keeps[DEFICIT_CHUNK]; /* rows in which d may be c itself, because all its products are zero or c is special */
-  size_t count, row[DEFICIT_CHUNK];         /* rows whose exponents fit */
+  /* All ones for columns whose products are all zero; filled only for rows with `keeps`. */
+  _Alignas(64) uint8_t zeros[DEFICIT_CHUNK][PANEL];
+  bool keeps[DEFICIT_CHUNK]; /* some d may be c itself, because all its products are zero, or c is infinite or NaN */
+  size_t count, row[DEFICIT_CHUNK];         /* the rows whose exponents fit */
   size_t exact_count, exact[DEFICIT_CHUNK]; /* the other rows */
 } tr_passes;
 
 /* Divides the rows, after the first pass, into those whose exponents fit and the others. `base` is the base of all
-   columns, `columns_most` is twice their greatest deficit. If the sum of `columns_most` and twice the row's greatest
-   deficit is at most DEFICIT_CERTAIN, a deficit above DEFICIT_CERTAIN shows that a factor is zero. */
+   columns, `columns_most` is twice their greatest deficit. If `columns_most` plus twice the row's greatest deficit is
+   at most DEFICIT_CERTAIN, a greater sum of bytes shows that a factor is zero. */
 static inline __attribute__((always_inline)) void tr_choose_rows(tr_shape s, const tr_words *w, const unsigned char *a,
                                                                  size_t rows, int base, int columns_most, bool calm,
                                                                  tr_passes *p) {
@@ -371,8 +383,8 @@ static inline __attribute__((always_inline)) void tr_multiply_rows(tr_shape s, c
     deficit_least least = {{vb_load(p->least.of[0][p->row[i]]), vb_load(p->least.of[s.grouped][p->row[i]])}};
     tr_words of_row = *w;
     tr_sums sums;
-    /* A half whose products are all zero has no exponent. It can be given any exponent that is not above that of the
-       other half. */
+    /* If the products of even (or odd) k are all zero, they have no exponent. They can be given any exponent that is
+       not above that of the others. */
     if (s.grouped) least.of[0] = vb_min(least.of[0], w->certain), least.of[1] = vb_min(least.of[1], w->certain);
     if (s.wide) {
       of_row.top[0] = vi_add(w->top[0], vi_set(deficit_row_base_field(s.length, x)));
@@ -386,7 +398,7 @@ static inline __attribute__((always_inline)) void tr_multiply_rows(tr_shape s, c
   }
 }
 
-/* Replaces d by c if c is infinite or NaN, or if all products are zero; -0 becomes +0. */
+/* Replaces d by c where c is infinite or NaN, or all products are zero. Then -0 becomes +0. */
 static inline __attribute__((always_inline)) void tr_keep(const tr_words *w, const uint8_t *zeros, const float *c,
                                                           vf d[4]) {
   const vb bytes = vb_load(zeros);
@@ -398,7 +410,7 @@ static inline __attribute__((always_inline)) void tr_keep(const tr_words *w, con
   }
 }
 
-/* Third pass: adds c. */
+/* Third pass: adds c and stores d. */
 static inline __attribute__((always_inline)) void tr_add_rows(tr_shape s, const tr_words *w, size_t count,
                                                               const tr_passes *p, float *accumulator) {
   for (size_t i = 0; i < count; i++) {
@@ -415,7 +427,7 @@ static inline __attribute__((always_inline)) void tr_add_rows(tr_shape s, const 
   }
 }
 
-/* Computes the rows whose exponents do not fit; the chunk begins at `first`. */
+/* Computes the rows of a chunk whose exponents do not fit. The chunk begins at row `first`. */
 static inline __attribute__((always_inline)) void tr_compute_rows_exactly(const smma_run *r, vf nan, tr_shape s,
                                                                           size_t first, size_t block,
                                                                           const tr_passes *p) {
@@ -428,17 +440,16 @@ static inline __attribute__((always_inline)) void tr_compute_rows_exactly(const 
   }
 }
 
-/* Computes one block of `rows` rows from `first` on; returns whether their accumulators are calm after it. */
+/* Computes one block of `rows` rows from `first` on. `calm`: no accumulator can become infinite in the rest of the run
+   (see tr_are_calm). Returns whether this still holds after the block. */
 static inline __attribute__((always_inline)) bool tr_block(const smma_run *r, const tr_constants *t, tr_shape s,
                                                            size_t first, size_t rows, size_t block, bool calm) {
   const size_t row_bytes = deficit_row_block((size_t)s.length);
   const unsigned char *a = (const unsigned char *)r->a + (block * r->packed_rows + first) * row_bytes;
   const unsigned char *b = (const unsigned char *)r->b + block * PANEL * deficit_column_block((size_t)s.length);
   const int32_t *range = deficit_column_bases(s.length, b) + PANEL;
-  const int base =
-      range[0] == range[1]
-          ? range[0]
-          : TR_LEAST_BASE - 256; /* base that all columns share, or a value out of range if their bases differ */
+  /* The columns' base. If their bases differ, a value so low that no row fits. */
+  const int base = range[0] == range[1] ? range[0] : TR_LEAST_BASE - 256;
   const tr_words w = tr_words_of(t, base);
   tr_passes p;
   deficit_compare_rows(s.length, s.grouped, (const unsigned char *)deficit_row_word(a, s.length), row_bytes,

@@ -1,5 +1,5 @@
-/* Includes the vector operations for the families: those of the instruction set that a kernel names in SMMA_WORDS,
- * or the portable ones. */
+/* Includes the vector operations for the families: those of the instruction set whose header the build names in
+   SMMA_WORDS, otherwise the portable ones. */
 #ifndef SMMA_GEMM_FAMILY_WORDS_H
 #define SMMA_GEMM_FAMILY_WORDS_H
 
@@ -10,7 +10,7 @@
 #endif
 #include SMMA_WORDS
 
-/* A name with external linkage; each kernel has its own copy of the object. */
+/* SMMA_OF_KERNEL(name) is the name of a function or object of which each kernel has its own copy. */
 #define SMMA_JOIN_WORDS(words, name) smma_##words##_##name
 #define SMMA_JOIN(words, name) SMMA_JOIN_WORDS(words, name)
 #define SMMA_OF_KERNEL(name) SMMA_JOIN(WORDS_NAME, name)
@@ -22,8 +22,8 @@
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 
-/* Returns the same address. On machines with few registers it makes compilers read memory again instead of retaining
-   earlier values. */
+/* Returns the same address. On machines with few registers, this makes compilers read the memory again instead of
+   keeping values in registers. */
 static inline const void *read_again(const void *p) {
   if (REGISTERS < 32) __asm__("" : "+r"(p));
   return p;
@@ -32,6 +32,7 @@ static inline const void *read_again(const void *p) {
 /* Replaces -0 by +0, as T-FDPA does. It must not be called while rounding down. */
 static inline vf t_fdpa_positive_zero(vf d) { return vf_add(d, vf_set(0)); }
 
-enum { PANEL = 4 * LANES }; /* columns of a panel: as many as a vector has bytes */
+/* Number of columns of a panel: as many as a vector has bytes. */
+enum { PANEL = 4 * LANES };
 
 #endif

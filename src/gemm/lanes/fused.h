@@ -1,16 +1,17 @@
-/* Algorithms that align products and sum them as integers. */
+/* Lane functions of the algorithms that align products and sum them as integers. `n` is the number of lanes, a constant
+   in all callers. An array has one entry for each lane. */
 #ifndef SMMA_GEMM_LANES_FUSED_H
 #define SMMA_GEMM_LANES_FUSED_H
 
 #include "gemm/element.h"
 #include "gemm/lanes/number.h"
 
-/* The formats of an operation, decoded once for all its lanes. */
+/* Constants of an operation, computed once for all lanes. */
 typedef struct {
   const smma_operation *operation;
-  lane_format a, b, d, scale;
-  lane_output out;
-  int32_t fraction_bits; /* of products */
+  lane_format a, b, d, scale; /* for decoding a, b, accumulators and scale factors */
+  lane_output out;            /* for encoding results in D's format */
+  int32_t fraction_bits;      /* of a product: the sum of those of a and b */
 } lane_rule;
 
 LANE_BODY lane_rule lane_rule_of(const smma_operation *o) {
@@ -23,14 +24,18 @@ LANE_BODY lane_rule lane_rule_of(const smma_operation *o) {
                      .fraction_bits = smma_encoding_of(o->a).fraction_bits + smma_encoding_of(o->b).fraction_bits};
 }
 
-/* A term in each lane: (-1)^negative * significand * 2^(exponent - bits). */
+/* A term in each lane. Its magnitude is significand * 2^(exponent - bits), where `bits` is an argument of the function
+   that makes the term. */
 typedef struct {
   uint64_t significand[SMMA_LANES];
-  int32_t exponent[SMMA_LANES], negative[SMMA_LANES];
+  int32_t exponent[SMMA_LANES];
+  int32_t negative[SMMA_LANES]; /* -1 if the term is negative, else 0 */
 } lane_term;
 
+/* The terms of a sum in each lane. */
 typedef struct {
-  int32_t exponent[SMMA_LANES], specials[SMMA_LANES]; /* greatest exponent; mask of infinities and NaN */
+  int32_t exponent[SMMA_LANES]; /* the greatest exponent of the terms */
+  int32_t specials[SMMA_LANES]; /* the infinities and NaN among the terms: a mask of HAS_NAN ... */
   lane_term term[SMMA_MAXIMUM_K + 1];
 } lane_terms;
 
@@ -47,12 +52,16 @@ LANE_BODY lane_number lane_widen_to_f16(lane_format f, lane_number x) {
   return x;
 }
 
-/* How factors are processed before multiplication. Callers pass a constant, so that the compiler removes the other
+/* What happens to factors before the multiplication. Callers pass a constant, so that compilers remove the other
    cases. */
-typedef enum { LANE_PLAIN, LANE_SCALED, LANE_WIDENED } lane_factors;
+typedef enum {
+  LANE_PLAIN,  /* nothing */
+  LANE_SCALED, /* their scale factors are applied */
+  LANE_WIDENED /* they are converted to FP16 */
+} lane_factors;
 
 /* Computes product k as a term, truncated to a multiple of 2^(exponent - bits). A zero product gets the exponent
-   `none`. */
+   `none`. If the product is infinite or NaN, its bit is set in `specials`. */
 LANE_BODY void lane_product(const lane_rule *r, const smma_lanes *x, int k, lane_factors factors, int32_t bits,
                             int32_t none, int n, lane_term *out, int32_t *specials) {
   const int32_t up = bits - r->fraction_bits;
@@ -75,7 +84,7 @@ LANE_BODY void lane_product(const lane_rule *r, const smma_lanes *x, int k, lane
   }
 }
 
-/* Decodes the accumulator as a term. */
+/* Decodes the accumulator d as a term, as lane_product does for a product. */
 LANE_BODY void lane_c(const lane_rule *r, const uint32_t *d, int32_t bits, int32_t none, int n, lane_term *out,
                       int32_t *specials) {
   const int32_t up = bits - (int32_t)r->d.fraction_bits;
@@ -88,13 +97,16 @@ LANE_BODY void lane_c(const lane_rule *r, const uint32_t *d, int32_t bits, int32
   }
 }
 
+/* Finds the greatest exponent of every `stride`-th term from `first` on, below `count`; SMMA_NO_EXPONENT if there is no
+   term. */
 LANE_BODY void lane_greatest(const lane_term *term, int first, int count, int stride, int n, int32_t *greatest) {
   for (int i = 0; i < n; i++) greatest[i] = SMMA_NO_EXPONENT;
   for (int t = first; t < count; t += stride)
     for (int i = 0; i < n; i++) greatest[i] = lane_maximum(greatest[i], term[t].exponent[i]);
 }
 
-/* Computes the sum of every `stride`-th term, each truncated below the common exponent. */
+/* Computes the sum of every `stride`-th term from `first` on, below `count`, in units of 2^(exponent - bits). Each term
+   is truncated to whole units first. `exponent` must not be less than the exponent of a term. */
 LANE_BODY void lane_sum(const lane_term *term, int first, int count, int stride, const int32_t *exponent, int n,
                         int64_t *sum) {
   for (int i = 0; i < n; i++) sum[i] = 0;
@@ -106,7 +118,7 @@ LANE_BODY void lane_sum(const lane_term *term, int first, int count, int stride,
     }
 }
 
-/* Computes the sum of `count` terms and c, like smma_t_fdpa_sum. */
+/* Computes the sum of `count` terms and c as smma_t_fdpa_sum does. `d` holds c, then the result. */
 LANE_BODY void lane_t_fdpa_sum(const lane_rule *r, const smma_t_fdpa *p, int count, int n, lane_terms *x, uint32_t *d) {
   const lane_output out = lane_output_of(p->output, r->operation->rule.nan);
   int64_t sum[SMMA_LANES];
@@ -119,7 +131,8 @@ LANE_BODY void lane_t_fdpa_sum(const lane_rule *r, const smma_t_fdpa *p, int cou
   }
 }
 
-/* Computes one block of T-FDPA, ST-FDPA or FP8 by FP16. */
+/* Computes one block of T-FDPA, ST-FDPA or FP8 by FP16. Here and below, `d` holds the accumulator before the block,
+   then the result. */
 LANE_BODY void lane_t_fdpa(const lane_rule *r, const smma_lanes *x, int block, lane_factors factors, int n,
                            uint32_t *d) {
   const smma_operation *o = r->operation;
@@ -133,7 +146,8 @@ LANE_BODY void lane_t_fdpa(const lane_rule *r, const smma_lanes *x, int block, l
   lane_t_fdpa_sum(r, p, count, n, &terms, d);
 }
 
-/* Computes a group of GST-FDPA as a term; its factors are integers in half units. */
+/* Computes the sum of a group of GST-FDPA, times both scale factors, as a term. Elements are integers, in units of
+   1/2. */
 LANE_BODY void lane_group(const lane_rule *r, const smma_lanes *x, int group, int n, lane_term *out,
                           int32_t *specials) {
   const smma_operation *o = r->operation;
@@ -173,8 +187,8 @@ LANE_BODY void lane_gst_fdpa(const lane_rule *r, const smma_lanes *x, int n, uin
 
 /* ---- TR-FDPA and GTR-FDPA ---- */
 
-/* Turns products of 2^128 or more into infinities. Such products have normal factors, so their significands have a
-   leading one. */
+/* Sets the bits of infinities in `specials` for products of 2^128 or more. Both factors of such a product are normal,
+   so its significand is at least 2^bits. */
 LANE_BODY void lane_overflow(const lane_term *term, int32_t bits, int n, int32_t *specials) {
   for (int i = 0; i < n; i++) {
     const bool infinite =
@@ -183,14 +197,14 @@ LANE_BODY void lane_overflow(const lane_term *term, int32_t bits, int n, int32_t
   }
 }
 
-/* Returns the sum of products in units of 2^(emax - bits), rounded down. emax is the common exponent of this sum and
-   c. */
+/* Returns sum * 2^(exponent - F), the sum of the products, in units of 2^(emax - bits), rounded down. emax is the
+   common exponent of this sum and c. */
 LANE_BODY int64_t lane_align_products(const smma_tr_fdpa *p, int64_t sum, int32_t exponent, int32_t emax, int bits) {
   const int32_t shift = emax - exponent - (bits - p->alignment_bits), left = lane_maximum(-shift, 0) & 63;
   return (int64_t)((uint64_t)lane_shift_down(sum, lane_maximum(shift, 0)) << left);
 }
 
-/* Rounds total * 2^exponent to nearest even; in revision 2, first rounds it down to F2 bits. */
+/* Encodes total * 2^exponent, rounded to nearest even. In revision 2 it is first rounded down to F2 fraction bits. */
 LANE_BODY uint32_t lane_finish_down(const smma_tr_fdpa *p, lane_output out, int64_t total, int32_t exponent) {
   const int64_t negative = total < 0;
   const uint64_t x = lane_magnitude(total);
@@ -199,6 +213,7 @@ LANE_BODY uint32_t lane_finish_down(const smma_tr_fdpa *p, lane_output out, int6
                      p->revision > 1 ? r.last : exponent);
 }
 
+/* Computes one block of TR-FDPA or GTR-FDPA, which sums products of even and of odd k apart. */
 LANE_BODY void lane_tr_fdpa(const lane_rule *r, const smma_lanes *x, int block, int n, uint32_t *d) {
   const smma_operation *o = r->operation;
   const smma_tr_fdpa *p = &o->rule.with.tr_fdpa;
@@ -243,12 +258,13 @@ LANE_BODY void lane_tr_fdpa(const lane_rule *r, const smma_lanes *x, int block, 
 
 /* ---- E-FDPA ---- */
 
-/* Fraction bits below the greatest exponent: more than 24, so that a truncated term is far below the greatest. */
+/* Number of fraction bits, below the greatest exponent, that terms keep. It is so much more than 24 that a truncated
+   term is far below the greatest. */
 enum { EXACT_BITS = 52 };
 
 /* Computes the exact sum, rounded once. First all terms are rounded down and added to an integer s. If `lost` terms
-   were inexact, the exact sum lies between s and s + lost. If both bounds round to the same number, this is the result.
-   Otherwise the core computes the lane. */
+   were inexact, the exact sum lies between s and s + lost. If s is not tiny and both bounds round to the same number,
+   this is the result. Otherwise sets `rare`: the core must compute the lane. */
 LANE_BODY void lane_e_fdpa(const lane_rule *r, const smma_lanes *x, int block, int n, uint32_t *d, int32_t *rare) {
   const smma_operation *o = r->operation;
   const int count = smma_block_of(o);
@@ -283,7 +299,7 @@ LANE_BODY void lane_e_fdpa(const lane_rule *r, const smma_lanes *x, int block, i
 
 /* ---- C-FDPA and GD-FDPA ---- */
 
-/* Returns x; if `flushes`, subnormals as zeros. */
+/* Returns x, or zero if x is subnormal and `flushes`. */
 LANE_BODY lane_number lane_kept(lane_format f, bool flushes, lane_number x) {
   const bool zero = flushes & !(x.significand >> f.fraction_bits);
   x.significand = zero ? 0 : x.significand;
@@ -291,7 +307,8 @@ LANE_BODY lane_number lane_kept(lane_format f, bool flushes, lane_number x) {
   return x;
 }
 
-/* Computes product k like lane_product. `marked` becomes true if a factor is NaN. */
+/* Computes product k as lane_product does, with subnormal factors as zeros if `flushes`. Sets `marked` if a factor is
+   NaN. */
 LANE_BODY void lane_marked_product(const lane_rule *r, const smma_lanes *x, int k, bool flushes, int n, lane_term *out,
                                    int32_t *specials, int32_t *marked) {
   const int32_t up = r->operation->rule.with.c_fdpa.alignment_bits - r->fraction_bits;
@@ -308,14 +325,14 @@ LANE_BODY void lane_marked_product(const lane_rule *r, const smma_lanes *x, int 
   }
 }
 
-/* Returns x, rounded down in units of 2^unit. */
+/* Returns the magnitude of x, negated if `negative`, in units of 2^unit, rounded down. */
 LANE_BODY int64_t lane_in_units(lane_format f, lane_number x, bool negative, int32_t unit) {
   const int32_t shift = unit - x.exponent + (int32_t)f.fraction_bits;
   const int64_t significand = (int64_t)((uint64_t)x.significand << (lane_maximum(-shift, 0) & 63));
   return lane_shift_down(negative ? -significand : significand, lane_maximum(shift, 0));
 }
 
-/* Rounds like smma_c_fdpa_round. */
+/* Encodes a result of magnitude |sum| * 2^unit, negative if `negative`, as smma_c_fdpa_round does. */
 LANE_BODY uint32_t lane_c_fdpa_round(const smma_c_fdpa *p, lane_output out, bool flushes, int64_t negative, int64_t sum,
                                      int32_t unit) {
   const bool halved = p->output == SMMA_BF16, saturates = p->overflow == SMMA_SUM_SATURATES;
@@ -328,7 +345,8 @@ LANE_BODY uint32_t lane_c_fdpa_round(const smma_c_fdpa *p, lane_output out, bool
   return zero ? 0 : result >> (halved ? 16 : 0);
 }
 
-/* Returns the result if terms are special; `c` is the accumulator's encoding. */
+/* Returns `finite`, or the infinity or NaN that the rule returns if a term is infinite or NaN. `products` and `of_c`
+   are the masks of such terms. `marked`: a factor is NaN. `c` is the accumulator's encoding. */
 LANE_BODY uint32_t lane_by_source(const lane_rule *r, int32_t products, int32_t of_c, bool marked, uint32_t c,
                                   uint32_t finite) {
   const bool marks = smma_marks_nan(r->operation->rule.nan);
@@ -340,7 +358,8 @@ LANE_BODY uint32_t lane_by_source(const lane_rule *r, int32_t products, int32_t 
   return of_factor ? (uint32_t)smma_marked_nan(smma_encoding_of(r->operation->d)) : kept;
 }
 
-/* Adds products in units of 2^unit, as complements if their sign is not that of c. `top` is unit + F. */
+/* Adds products to `sum` in units of 2^(top - F), truncated. A product whose sign is not that of c is added as the
+   complement of its magnitude. */
 LANE_BODY void lane_add_opposing(const lane_terms *x, int count, const lane_number *c, const int32_t *top, int n,
                                  int64_t *sum) {
   for (int t = 0; t < count; t++)
@@ -350,7 +369,8 @@ LANE_BODY void lane_add_opposing(const lane_terms *x, int count, const lane_numb
     }
 }
 
-/* Adds the sums of groups of products, each rounded down in the units of its group and then in units of 2^unit. */
+/* Adds the sums of groups of products to `sum`. Each product is rounded down in its group's units, then each group's
+   sum in units of 2^(top - F). */
 LANE_BODY void lane_add_groups(const lane_terms *x, int count, int group, const int32_t *top, int n, int64_t *sum) {
   for (int first = 0; first < count; first += group) {
     int32_t greatest[SMMA_LANES];
@@ -366,6 +386,7 @@ LANE_BODY void lane_add_groups(const lane_terms *x, int count, int group, const 
   }
 }
 
+/* Computes one block of C-FDPA or GD-FDPA. */
 LANE_BODY void lane_c_fdpa(const lane_rule *r, const smma_lanes *x, int block, int n, uint32_t *d) {
   const smma_operation *o = r->operation;
   const smma_c_fdpa *p = &o->rule.with.c_fdpa;

@@ -1,11 +1,12 @@
-/* Computes one task for n lanes; n is a constant. */
+/* Computes one task for n lanes; n is a constant in all callers. */
 #ifndef SMMA_GEMM_LANES_LANES_H
 #define SMMA_GEMM_LANES_LANES_H
 
 #include "gemm/lanes/fused.h"
 #include "gemm/lanes/native.h"
 
-/* Computes one block of a fused algorithm, or the whole dot-product-add of another algorithm. */
+/* Computes one block of a fused algorithm, or the whole dot-product-add of another algorithm. `d` holds c, then the
+   result. Sets `rare` for lanes that the core must compute. */
 LANE_BODY void lane_block(const lane_rule *r, const smma_lanes *x, int block, int n, uint32_t *d, int32_t *rare) {
   const smma_operation *o = r->operation;
   switch (o->rule.algorithm) {
@@ -26,7 +27,8 @@ LANE_BODY void lane_block(const lane_rule *r, const smma_lanes *x, int block, in
   }
 }
 
-/* Returns the IEEE sum of x and y, both f32 or both f16; binary64 holds it exactly. */
+/* Returns the IEEE sum of x and y, which are both f32 or both f16. In f16 the exact sum is an integer in units of
+   2^-24. */
 LANE_BODY uint32_t lane_add(const lane_rule *r, uint32_t x, uint32_t y) {
   const lane_number p = lane_decode(r->d, x), q = lane_decode(r->d, y);
   const int32_t specials = lane_specials(p.kind, p.negative) | lane_specials(q.kind, q.negative);
@@ -42,6 +44,8 @@ LANE_BODY uint32_t lane_add(const lane_rule *r, uint32_t x, uint32_t y) {
   return lane_with_specials(r->out, specials, finite);
 }
 
+/* Computes x->d from x->c. Returns a mask of the lanes that the core must compute. A whole dot-product-add of FP8 by
+   FP16 adds c after all blocks. */
 LANE_BODY uint32_t lane_compute(const smma_lane_task *task, smma_lanes *x, int n) {
   const smma_operation *o = task->operation;
   uint32_t c[SMMA_LANES], d[SMMA_LANES], rare_lanes = 0;

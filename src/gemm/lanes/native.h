@@ -1,5 +1,5 @@
-/* Algorithms that are sequences of IEEE operations, with native arithmetic. The thread must round to nearest and
-   must not flush subnormals. */
+/* Lane functions of the algorithms that are sequences of IEEE operations, with native arithmetic. The thread must round
+   to nearest and must not flush subnormals. `n` is the number of lanes; `d` holds c, then the result. */
 #ifndef SMMA_GEMM_LANES_NATIVE_H
 #define SMMA_GEMM_LANES_NATIVE_H
 
@@ -35,7 +35,8 @@ LANE_BODY void lane_fma_f32(const smma_operation *o, const smma_lanes *x, int n,
 
 LANE_BODY bool lane_is_nan_f64(uint64_t x) { return x << 1 > UINT64_C(0x7ff) << 53; }
 
-/* FMA in FP64 with the policy SMMA_NAN_B_SUM_A. */
+/* Computes FMA in FP64 with the policy SMMA_NAN_B_SUM_A. After each k, a NaN result is the first NaN among b, the
+   accumulator and a, made quiet, or the rule's NaN if none of them is NaN. */
 LANE_BODY void lane_fma_f64_nan(const smma_operation *o, const smma_lanes *x, int n, uint64_t *d) {
   const uint64_t made = smma_nan_of(smma_encoding_of(SMMA_F64), SMMA_NAN_B_SUM_A), quiet = UINT64_C(1) << 51;
   for (int k = 0; k < o->k; k++)
@@ -68,7 +69,7 @@ LANE_BODY void lane_fma_f64(const smma_operation *o, const smma_lanes *x, int n,
   for (int i = 0; i < n; i++) d[i] = lane_is_nan_f64(d[i]) ? nan : d[i];
 }
 
-/* Returns a factor of FTZ-AddMul: subnormals and -0 become +0. */
+/* Returns a factor as FTZ-AddMul reads it, in binary32: subnormals and -0 become +0. */
 LANE_BODY float lane_normal(lane_format f, uint32_t code) {
   const lane_number x = lane_decode(f, code);
   const uint32_t sign = x.negative << 31, fraction = x.significand << (23 - f.fraction_bits) & 0x7fffff;
@@ -97,8 +98,8 @@ LANE_BODY void lane_ftz_addmul(const smma_operation *o, const smma_lanes *x, int
   for (int i = 0; i < n; i++) d[i] = lane_is_nan(lane_bits(sum[i])) ? 0x7fc00000 : lane_bits(sum[i]);
 }
 
-/* Computes FTZ-FMA of BF16 (x86). A result of the least normal magnitude may have been rounded up from a subnormal;
-   the core computes such lanes, which are rare. */
+/* Computes FTZ-FMA of BF16 (x86). A result of the least normal magnitude may have been rounded up from a subnormal.
+   Sets `rare` for such lanes, which the core must compute. */
 LANE_BODY void lane_ftz_fma(const smma_operation *o, const smma_lanes *x, int n, uint32_t *d, int32_t *rare) {
   for (int k = o->k - 1; k >= 0; k--)
     for (int i = 0; i < n; i++) {

@@ -1,6 +1,6 @@
-/* Decoding and encoding in SIMD lanes, otherwise like smma_decode and smma_encode. The functions use arithmetic in
-   place of conditions, because compilers do not vectorise loops with branches, and they compile a condition that
-   depends on another one to a branch. */
+/* Decoding and encoding in SIMD lanes; results are those of smma_decode and smma_encode. The functions use arithmetic
+   instead of conditions, because compilers do not vectorise loops with branches, and compile a condition that depends
+   on another one to a branch. */
 #ifndef SMMA_GEMM_LANES_NUMBER_H
 #define SMMA_GEMM_LANES_NUMBER_H
 
@@ -11,11 +11,14 @@
 
 /* Constants for decoding a format of at most 32 bits. */
 typedef struct {
-  uint32_t fields, fraction; /* masks */
-  uint32_t ignored_bits, fraction_bits, sign_at, sign;
-  uint32_t least_field;         /* least exponent field with a leading one */
-  uint32_t infinity, nan_above; /* fields of infinity, or all ones; greater fields than nan_above are NaN */
-  uint32_t nan_code; /* in formats whose only NaN has the code of -0: this code; otherwise a code that never occurs */
+  uint32_t fields, fraction; /* masks of the exponent and fraction fields together, and of the fraction field */
+  uint32_t ignored_bits, fraction_bits;
+  uint32_t sign_at;     /* position of the sign bit */
+  uint32_t sign;        /* 1; or 0 if the format has no sign bit */
+  uint32_t least_field; /* the least exponent field of numbers with a leading one */
+  uint32_t infinity;    /* the fields of infinity; all ones if the format has none */
+  uint32_t nan_above;   /* greater fields are NaN */
+  uint32_t nan_code;    /* the code of -0 in formats in which it is NaN; otherwise a code that never occurs */
   int32_t bias;
 } lane_format;
 
@@ -35,6 +38,7 @@ LANE_BODY lane_format lane_format_of(smma_format format) {
   return r;
 }
 
+/* The members of smma_number, for one lane. `kind` is an smma_kind; `negative` is 0 or 1. */
 typedef struct {
   uint32_t significand, negative;
   int32_t exponent, kind;
@@ -55,7 +59,7 @@ LANE_BODY lane_number lane_decode(lane_format f, uint32_t code) {
 LANE_BODY int32_t lane_maximum(int32_t x, int32_t y) { return x > y ? x : y; }
 LANE_BODY int32_t lane_minimum(int32_t x, int32_t y) { return x < y ? x : y; }
 
-/* Returns the kind of a product. */
+/* Returns the kind of the product of factors of kinds x and y. */
 LANE_BODY int32_t lane_product_kind(int32_t x, int32_t y) {
   const int32_t greater = lane_maximum(x, y), less = lane_minimum(x, y);
   const int32_t special = greater == SMMA_NAN || less == SMMA_ZERO ? SMMA_NAN : SMMA_INFINITE;
@@ -65,6 +69,7 @@ LANE_BODY int32_t lane_product_kind(int32_t x, int32_t y) {
 /* Infinities and NaN among the terms of a sum, as a bit mask. */
 enum { HAS_NAN = 1, HAS_INFINITY = 2, HAS_NEGATIVE_INFINITY = 4 };
 
+/* Returns the mask for one term of this kind and sign. */
 LANE_BODY int32_t lane_specials(int32_t kind, uint32_t negative) {
   return (kind == SMMA_NAN) | (int32_t)((uint32_t)(kind == SMMA_INFINITE) << (1 + negative));
 }
@@ -93,10 +98,13 @@ LANE_BODY int32_t lane_leading_bit(uint64_t x) {
   return (int32_t)(bits >> 52) - 1023;
 }
 
-/* An IEEE format of results. */
+/* Constants for encoding results in an IEEE format. */
 typedef struct {
-  int32_t fraction_bits, least;
-  uint32_t ignored_bits, sign, infinity, nan;
+  int32_t fraction_bits;
+  int32_t least;         /* the least exponent of normal numbers */
+  uint32_t ignored_bits; /* low bits of an encoding that the format does not use */
+  uint32_t sign, nan;    /* the sign bit, and the rule's NaN */
+  uint32_t infinity;     /* the fields of infinity, without ignored bits */
 } lane_output;
 
 LANE_BODY lane_output lane_output_of(smma_format format, smma_nan_policy nan) {
@@ -108,13 +116,15 @@ LANE_BODY lane_output lane_output_of(smma_format format, smma_nan_policy nan) {
   return r;
 }
 
-/* The result of lane_round: x * 2^exponent rounded to a format's precision is kept * 2^last. Bound: x < 2^62. The
-   argument `negative` is 0 or 1; all lanes have the same rounding direction. */
+/* The rounded number kept * 2^last. */
 typedef struct {
   uint64_t kept;
-  int32_t last, top;
+  int32_t last; /* the exponent of the last bit */
+  int32_t top;  /* the exponent of the leading bit before rounding, at least the format's least exponent */
 } lane_rounded;
 
+/* Rounds x * 2^exponent to `fraction_bits` fraction bits, or to fewer if its exponent is below `least`. Bound: x <
+   2^62. `negative` is 0 or 1. All lanes have the same rounding direction. */
 LANE_BODY lane_rounded lane_round(int32_t fraction_bits, int32_t least, smma_rounding direction, int64_t negative,
                                   uint64_t x, int32_t exponent) {
   lane_rounded r;
@@ -132,7 +142,7 @@ LANE_BODY lane_rounded lane_round(int32_t fraction_bits, int32_t least, smma_rou
   return r;
 }
 
-/* Like smma_encode of x * 2^exponent, x < 2^62; overflow becomes infinity. */
+/* Encodes x * 2^exponent, negated if `negative`, as smma_encode does. Overflow becomes infinity. Bound: x < 2^62. */
 LANE_BODY uint32_t lane_encode(lane_output f, smma_rounding direction, int64_t negative, uint64_t x, int32_t exponent) {
   const lane_rounded r = lane_round(f.fraction_bits, f.least, direction, negative, x, exponent);
   const uint64_t fields = ((uint64_t)(r.top - f.least) << f.fraction_bits) + r.kept;
@@ -156,7 +166,7 @@ LANE_BODY uint32_t lane_with_specials(lane_output f, int32_t specials, uint32_t 
   return specials ? special : finite;
 }
 
-/* Converts a number to another format, to nearest even. */
+/* Converts an encoding to another format, rounded to nearest even. */
 LANE_BODY uint32_t lane_convert(lane_format from, lane_output to, uint32_t code) {
   const lane_number x = lane_decode(from, code);
   const uint32_t finite =

@@ -1,11 +1,12 @@
-/* Computes one dot-product-add of T-FDPA with the products of a block in lanes. */
+/* Computes one dot-product-add of T-FDPA; each lane holds a product of the block. */
 #ifndef SMMA_GEMM_LANES_ROW_H
 #define SMMA_GEMM_LANES_ROW_H
 
 #include "gemm/lanes/fused.h"
 #include "host/load.h"
 
-/* Loads encodings `first` to first + count - 1, at most one per lane, and fills the other lanes with zeros. */
+/* Loads encodings `first` to first + count - 1, at most one per lane, and fills the other lanes with zeros. `bytes` is
+   a constant in all callers. */
 LANE_BODY void lane_load_constant(size_t bytes, const void *array, int first, int count, uint32_t *out) {
   if (count == SMMA_LANES) {
     for (int i = 0; i < SMMA_LANES; i++) out[i] = (uint32_t)smma_load(bytes, array, (size_t)(first + i));
@@ -44,7 +45,8 @@ LANE_BODY int32_t lane_any(const int32_t *x) {
   return any;
 }
 
-/* Computes the block of products from `first` on. Lanes without a product have exponents below every other. */
+/* Returns the accumulator, which was c, after the block of products that begins at index `first`. A lane without a
+   product has an exponent below all others. */
 LANE_BODY uint32_t lane_row_block(const lane_rule *r, size_t a_bytes, size_t b_bytes, const void *a, const void *b,
                                   int first, uint32_t c) {
   const smma_operation *o = r->operation;
@@ -77,7 +79,7 @@ LANE_BODY uint32_t lane_row_block(const lane_rule *r, size_t a_bytes, size_t b_b
   return lane_with_specials(out, specials | lane_any(terms.specials), lane_positive_zero(out, finite));
 }
 
-/* Computes products of one format, a constant, with FP32 accumulators. */
+/* Returns d for a and b of the same format, which is a constant in all callers, and for c and d in FP32. */
 LANE_BODY uint32_t lane_row_in(smma_format format, const smma_operation *o, const void *a, const void *b, uint32_t c) {
   const size_t bytes = smma_bytes_of(format);
   const lane_rule r = {.operation = o,

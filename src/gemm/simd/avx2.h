@@ -71,8 +71,7 @@ static inline vi vi_keep(vi x) {
   __asm__("" : "+x"(x));
   return x;
 }
-/* Unlike vi_keep, does not force x into a register, so that the compiler may load x in each instruction that uses it.
- */
+/* Not hidden from the compiler: it may load x anew in each instruction that uses x, which saves a register. */
 static inline vb vb_keep(vb x) { return x; }
 
 static inline vm vi_less(vi x, vi y) { return _mm256_cmpgt_epi32(y, x); }

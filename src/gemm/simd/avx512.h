@@ -141,10 +141,10 @@ static inline vf vf_fma_odd(vf x, vf y, vf z) {
   __mmask16 odd = _mm512_test_epi32_mask(_mm512_castps_si512(down), _mm512_set1_epi32(1));
   return _mm512_mask_mov_ps(_mm512_fmadd_round_ps(x, y, z, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC), odd, down);
 }
-/* Of two numbers of equal magnitude, the positive one is the greater. */
+/* If magnitudes are equal, a positive number counts as greater than a negative one. */
 static inline vd vd_greater(vd x, vd y) { return _mm512_range_pd(x, y, 7); }
 static inline vd vd_lesser(vd x, vd y) { return _mm512_range_pd(x, y, 6); }
-/* Of two adjacent numbers, one has an odd last bit. */
+/* If the sums rounded up and down differ, they are adjacent, so exactly one has an odd last bit: the result. */
 static inline vd vd_add_odd(vd x, vd y) {
   __m512d up = _mm512_add_round_pd(x, y, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
   __m512d down = _mm512_add_round_pd(x, y, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);

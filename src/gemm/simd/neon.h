@@ -155,7 +155,7 @@ static inline vd vd_add(vd x, vd y) { return vaddq_f64(x, y); }
 static inline vd vd_subtract(vd x, vd y) { return vsubq_f64(x, y); }
 static inline vd vd_multiply(vd x, vd y) { return vmulq_f64(x, y); }
 static inline vd vd_fma(vd x, vd y, vd z) { return vfmaq_f64(z, x, y); }
-/* Compare magnitudes. */
+/* vd_greater returns the operand of greater magnitude, vd_lesser the other operand. */
 static inline vd vd_greater(vd x, vd y) { return vbslq_f64(vcagtq_f64(x, y), x, y); }
 static inline vd vd_lesser(vd x, vd y) { return vbslq_f64(vcagtq_f64(x, y), y, x); }
 /* Rounds to nearest, then decrements the magnitude if the error has the other sign, and sets the last bit if the sum

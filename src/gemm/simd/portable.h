@@ -23,7 +23,7 @@ typedef double vd __attribute__((vector_size(16)));
 typedef uint8_t vb __attribute__((vector_size(16)));
 typedef vi vm;
 
-/* Unsigned, so that integer arithmetic wraps. */
+/* Vectors with other elements. Arithmetic on unsigned elements wraps. */
 typedef uint32_t vector_of_words __attribute__((vector_size(16)));
 typedef int64_t vector_of_longs __attribute__((vector_size(16)));
 typedef uint16_t vector_of_halves __attribute__((vector_size(16)));
@@ -44,7 +44,7 @@ static inline vf vf_fma(vf x, vf y, vf z) {
   return (vf){fmaf(x[0], y[0], z[0]), fmaf(x[1], y[1], z[1]), fmaf(x[2], y[2], z[2]), fmaf(x[3], y[3], z[3])};
 }
 static inline vf vf_multiply_add(vf x, vf y, vf z) { return x * y + z; }
-/* Avoids conversions out of range, which are undefined. */
+/* Converts numbers out of range as 0, because their conversion would be undefined. */
 static inline vi vf_truncate(vf x) {
   vi within = (x >= vf_set(-0x1p31f)) & (x < vf_set(0x1p31f));
   return __builtin_convertvector((vf)((vi)x & within), vi);
@@ -119,7 +119,8 @@ static inline vf vf_flush(vf x) {
   return (vf)((vi)x & ~(subnormal & 0x7fffffff));
 }
 
-/* Subnormals have the same fields in binary32. */
+/* Moves FP16's fields to those of binary32, then corrects the exponent by 2^112. Both steps are exact for subnormals,
+   too. */
 static inline vf vf_load_half(const void *p) {
   const vi code = vi_load_halves(p);
   return (vf)(((code & 0x7fff) << 13) | vi_shift_left(code & 0x8000, 16)) * 0x1p112f;
