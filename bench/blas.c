@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of CBLAS. */
+/* Values of CBLAS's enumerations. */
 enum { ROW_MAJOR = 101, NOT_TRANSPOSED = 111 };
 
 static const char *const usual_names[] = {"libopenblas.so.0", "libopenblasp.so.0", "libopenblas.so",

@@ -121,7 +121,7 @@ static void add_shape(bench *b, bench_shape shape) {
   b->shapes[b->shape_count++] = shape;
 }
 
-/* "16x8x16" */
+/* Reads a shape such as "16x8x16". */
 static bench_shape read_shape(char *text) {
   char *n = strchr(text, 'x'), *k = n ? strchr(n + 1, 'x') : NULL;
   if (!k) smma_die("--shape: '%s' is not MxNxK, as 16x4096x4096", text);
@@ -279,7 +279,7 @@ static void print_heading(const bench *b, const bench_shape *s) {
   putchar('\n');
 }
 
-/* "3.62 us" */
+/* Writes a time with its unit, such as "3.62 us", to `text`. Returns `text`. */
 static const char *time_text(double seconds, char text[32]) {
   const char *unit = seconds < 1e-3 ? "us" : seconds < 1 ? "ms" : "s";
   const double number = seconds < 1e-3 ? 1e6 * seconds : seconds < 1 ? 1e3 * seconds : seconds;

@@ -98,7 +98,7 @@ def compare_rows(generator, titles):
 
 
 def compare_speed(generator, titles, on, name):
-    """One whole instruction."""
+    """Compares the speed of a whole instruction."""
     i = softmma.instruction(on, name)
     unit = mmasim_unit(i, titles)
     a, b = operands(generator, i.a, (i.m, i.k), "normal"), operands(generator, i.b, (i.k, i.n), "normal")

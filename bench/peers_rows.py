@@ -191,7 +191,7 @@ def read_rows(path):
 
 
 def timed(function, *arguments, turns=1):
-    """Returns the function's result, and the least CPU seconds of several calls."""
+    """Calls the function `turns` times. Returns its result and the CPU seconds of the fastest call."""
     seconds = []
     for _ in range(turns):
         start = time.process_time()

@@ -44,7 +44,7 @@ void smma_mutants_free(smma_mutants *mutants);
 /* Returns d of a vector as the mutant computes it. */
 uint64_t smma_mutant_row(const smma_mutants *of, const smma_mutant *mutant, const smma_row *row);
 
-/* Returns `text`. */
+/* Writes a description of the mutant to `text`. Returns `text`. */
 const char *smma_mutant_words(const smma_mutants *of, const smma_mutant *mutant, char *text, size_t size);
 
 #endif

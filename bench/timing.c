@@ -236,7 +236,7 @@ static void warm_up(session *s) {
   if (measure_baseline(s) < least_seconds) s->blas_calls = calls_of(measure_baseline(s));
 }
 
-/* Sorts them. */
+/* Returns the median of the values, and sorts them. */
 static double median(double *values, int count) {
   qsort(values, (size_t)count, sizeof *values, smma_order_f64);
   return (values[(count - 1) / 2] + values[count / 2]) / 2;

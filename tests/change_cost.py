@@ -111,7 +111,8 @@ def passes(copy, tests):
 
 
 def compiles(copy, names):
-    """Compiles the C files of the folders of src that have one of the files. Returns as passes does."""
+    """Compiles all C files of the folders of src that contain one of these files. Returns whether they compile, and the
+    compiler's output."""
     folders = {(copy / name).parent for name in names if name.startswith("src/")}
     targets = [str(file.relative_to(copy).with_suffix(".checked")) for folder in folders for file in folder.glob("*.c")]
     made = subprocess.run(["make", "-s", "-j2", *sorted(targets)], cwd=copy, capture_output=True, text=True)

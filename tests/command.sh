@@ -10,7 +10,7 @@ source "$source_directory/tests/judging.sh"
 
 # ---- Making and reading files ----
 
-# safetensors FILE JSON HEX
+# safetensors FILE JSON HEX: writes a .safetensors file with this header and these data
 safetensors() {
   {
     bytes "$(printf '%02x%02x000000000000' $((${#2} & 255)) $((${#2} >> 8)))"

@@ -2,8 +2,8 @@
 # Runs the sessions of the documentation: every command after "$ " in a ```console or an indented block of the named
 # Markdown files must print the output that is shown. A shown line that ends with "..." matches any line that begins
 # with the same text. Output on stderr comes first, as in a pipe. Files that a session writes to /tmp go to a folder of
-# this run. README.md may have at most 700 words, because it only leads to the other pages,
-# and CHANGELOG.md has each entry once.
+# this run. README.md may have at most 700 words, because it only leads to the other pages, and CHANGELOG.md has each
+# entry once.
 # Usage, from the top of the source: docs.sh BUILD_DIRECTORY FILE...
 set -u
 PATH=$1/bin:$PATH

@@ -24,7 +24,8 @@ differs() { ! cmp -s "$1" "$2"; }
 
 # ---- Larger than memory ----
 
-# half_matrix FILE ROWS COLUMNS NUMBER: an FP16 matrix of zeros whose last element is NUMBER, two bytes; zeros take no disk
+# half_matrix FILE ROWS COLUMNS NUMBER: writes an FP16 matrix of zeros whose last element is NUMBER, two bytes. Zeros
+# take no space on disk.
 half_matrix() {
   printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '<f2', 'fortran_order': False, 'shape': ($2, $3), }" >"$1"
   truncate -s $((128 + 2 * $2 * $3 - 2)) "$1"
@@ -45,7 +46,9 @@ rm -f large-*.npy
 
 # ---- Endless input ----
 
-# ends NAME REGEX ARGUMENT...: like `fails`, also with little memory, for input that is not a regular file
+# ends NAME REGEX ARGUMENT...: runs softmma on the input `from` or the output of `feeder`, once without and once with a
+# limit of memory. Each run must end with status 2 and one line on stderr that matches, as for `fails`
+# (tests/judging.sh).
 ends() {
   local name=$1 regex=$2 memory status
   shift 2
@@ -132,7 +135,7 @@ endless 'a header, then comments' '10000 lines without a row' "$(grep '^#' rows.
 # ---- Pipes that end ----
 
 mkfifo pipe
-# piped FILE TENSOR B: the product of a file read through a pipe equals that of the file
+# piped FILE TENSOR B: the product of a file that is read through a pipe must equal that of the file
 piped() {
   cat "$data/$1" >pipe &
   gives "$1 through a pipe" 0 '^piped.npy: ' gemm --on H100 --in f16 "pipe$2" "$3" -o piped.npy

@@ -39,7 +39,8 @@ typedef struct {
 /* The kind of composition, for operations that are not an algorithm of the core; otherwise FIXED_RULE. */
 typedef enum { FIXED_RULE, FIXED_PAIRS, FIXED_CHAINS, FIXED_G_FDPA } fixed_kind;
 
-/* An operation, with the formats that replace FP32 (FP16) of its page when d has another format. */
+/* An operation and its formats. If d has another format than FP32 (or FP16), d's format takes the place of FP32 (or
+   FP16) on the algorithm's page. */
 typedef struct {
   smma_operation o;
   fixed_kind kind;

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Compares the models of Arm's, Power's, RISC-V's, Tenstorrent's or x86's instructions with an emulator (qemu, Spike,
-# ttsim, Bochs), or on an Arm or Power machine with its CPU. Runs SOFTMMA_JUDGE_ROWS test vectors of each instruction (default: 1,000,000; x86:
-# 50,000), with tests/arm_rows.c, tests/power_rows.c, tests/riscv_rows.cc, tests/tensix_rows.cc or tests/bochs.sh as the unit. QEMU_AARCH64,
-# QEMU_PPC64LE and BOCHS name another emulator; SPIKE and TTSIM are the folders of Spike's and ttsim's sources, which no package of Debian has.
-# Without a compiler or emulator the status is 77.
+# ttsim, Bochs), or on an Arm or Power machine with its CPU. Runs SOFTMMA_JUDGE_ROWS test vectors of each instruction
+# (default: 1,000,000; x86: 50,000), with tests/arm_rows.c, tests/power_rows.c, tests/riscv_rows.cc,
+# tests/tensix_rows.cc or tests/bochs.sh as the unit. QEMU_AARCH64, QEMU_PPC64LE and BOCHS name another emulator; SPIKE
+# and TTSIM are the folders of Spike's and ttsim's sources, which no package of Debian has. Without a compiler or
+# emulator the status is 77.
 # Usage: judge.sh SOFTMMA SOURCE arm|power|riscv|wormhole|blackhole|x86
 set -u
 export LC_ALL=C

@@ -15,8 +15,8 @@ enum { MOST_OPERATIONS = 1024, MOST_FAMILIES = 24, MOST_KERNELS = 8 };
 /* Lists one instruction for each distinct operation, in the catalogue's order. Returns the number of operations. */
 size_t kernel_operations(const smma_instruction *list[MOST_OPERATIONS]);
 
-/* Returns the name of the family: the algorithm, with the parameters that decide how it is computed fast: "T-FDPA
-   F=13", "FMA f64". */
+/* Returns the name of the family: the algorithm, and the parameters that determine which code of a kernel computes it,
+   such as "T-FDPA F=13" or "FMA f64". */
 const char *kernel_family_name(const smma_instruction *instruction);
 
 /* Number of products that a run compared, for each family and kernel. Operations that a kernel leaves to the core do

@@ -8,24 +8,24 @@
 #include "core/rule.h"
 
 typedef enum {
-  THEME_ORDINARY,     /* uniform, with magnitudes up to 1 */
-  THEME_ANY_BITS,     /* random encodings */
-  THEME_FULL_RANGE,   /* random exponents of the whole format */
-  THEME_NEAR,         /* products near one exponent (1, underflow or overflow); c up to 40 bits away */
-  THEME_FAR_OPERANDS, /* like THEME_NEAR, with operands that are large where the other factor is small */
-  THEME_UNDERFLOW,    /* sums around the smallest numbers of D */
-  THEME_OVERFLOW,     /* sums around the largest numbers of D */
-  THEME_CANCELLATION, /* products that cancel in pairs in every dot product, and a small remainder */
-  THEME_ZEROS,        /* zeros of both signs nearly everywhere: whole blocks, rows and columns */
-  THEME_INTEGERS,     /* small integers: ties and exact cancellation */
-  THEME_MAXIMAL,      /* equal exponents and significands of ones: the largest sums of significands */
-  THEME_TIES,         /* sums halfway between two numbers of D, and next to that */
-  THEME_SUBNORMAL,    /* a few elements far above or below the rest */
-  THEME_HUGE,
-  THEME_OUTLIERS,    /* some elements far above or below the rest */
-  THEME_ONE_SPECIAL, /* number of themes of random products and digests */
-  THEME_MANY_SPECIALS,
-  THEMES,               /* of random products and of digests */
+  THEME_ORDINARY,       /* uniform, with magnitudes up to 1 */
+  THEME_ANY_BITS,       /* random encodings */
+  THEME_FULL_RANGE,     /* random exponents of the whole format */
+  THEME_NEAR,           /* products near one exponent (1, underflow or overflow); c up to 40 bits away */
+  THEME_FAR_OPERANDS,   /* like THEME_NEAR, with operands that are large where the other factor is small */
+  THEME_UNDERFLOW,      /* sums around the smallest numbers of D */
+  THEME_OVERFLOW,       /* sums around the largest numbers of D */
+  THEME_CANCELLATION,   /* products that cancel in pairs in every dot product, and a small remainder */
+  THEME_ZEROS,          /* zeros of both signs nearly everywhere: whole blocks, rows and columns */
+  THEME_INTEGERS,       /* small integers: ties and exact cancellation */
+  THEME_MAXIMAL,        /* equal exponents and significands of ones: the largest sums of significands */
+  THEME_TIES,           /* sums halfway between two numbers of D, and next to that */
+  THEME_SUBNORMAL,      /* subnormal factors, sometimes also a subnormal c */
+  THEME_HUGE,           /* factors near the largest numbers of their formats */
+  THEME_OUTLIERS,       /* some elements far above or below the rest */
+  THEME_ONE_SPECIAL,    /* another theme, with one NaN or infinity in each row or column */
+  THEME_MANY_SPECIALS,  /* another theme, with many NaN and infinities */
+  THEMES,               /* number of the themes of random products and of digests */
   THEME_AIMED = THEMES, /* each row or column puts a term at the next distance below its largest term */
   ALL_THEMES
 } kernel_theme;

@@ -1,5 +1,6 @@
-% What the toolbox's functions return in Octave, against the command, bit by bit: octave.m is run in a folder that has
-% them, with the command's name in SOFTMMA. Operands are written as .npy files, and D is read from one.
+% Compares what the toolbox's functions return in Octave with the results of the command, bit by bit. octave.m is run in
+% a folder that has the functions, with the command's name in SOFTMMA. Operands are written as .npy files, and D is read
+% from one.
 1;
 
 function save_npy(name, x)

@@ -4,7 +4,7 @@
 
 #include "isa/custom.h"
 
-/* Compositions that are G-FDPA, with a random value of every key; `*p` receives the G-FDPA. */
+/* Return compositions that are G-FDPA, with a random value of every key. `*g` receives the parameters of G-FDPA. */
 smma_custom random_unit(uint64_t seed);
 smma_custom random_chain(uint64_t seed, smma_g_fdpa *g);
 

@@ -8,7 +8,7 @@ extern "C" {
 #include "softfloat.h"
 }
 
-/* What zvbdot.h takes from Spike's decode_macros.h. */
+/* The only function of Spike's decode_macros.h that zvbdot.h calls. */
 static inline float32_t f32(uint32_t bits) { return float32_t{bits}; }
 #include "zvbdot.h"
 
@@ -31,7 +31,7 @@ static uint32_t fp8(const std::vector<uint8_t> &a, const std::vector<uint8_t> &b
   return zvfqbdot8f_dot_acc<A, B>(a, b, f32(c)).v;
 }
 
-/* As riscv/insns/vfbdot_vv.h has it. */
+/* Computes what riscv/insns/vfbdot_vv.h computes. */
 static uint32_t binary32(const std::vector<uint8_t> &a, const std::vector<uint8_t> &b, uint32_t c) {
   float32_t sum = f32(c);
   for (size_t k = 0; k < a.size() / 4; k++)

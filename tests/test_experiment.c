@@ -92,7 +92,7 @@ static void test_normal(void **state) {
   }
 }
 
-/* Signs and logarithms. */
+/* Half of the numbers are negative, and the logarithms of their magnitudes are uniform. */
 static void test_decades(void **state) {
   double negative = 0, low = 0;
   (void)state;

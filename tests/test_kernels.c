@@ -22,8 +22,8 @@
 #include <xmmintrin.h>
 #endif
 
-/* Number of outputs of each family that are compared, and least number for each kernel. The environment variable
-   SOFTMMA_KERNEL_OUTPUTS replaces it. */
+/* OUTPUTS: number of outputs of each family that are compared, and least number for each kernel, unless the environment
+   variable SOFTMMA_KERNEL_OUTPUTS sets it. */
 enum { OUTPUTS = 1500000, SHARE_AIMED = 10 /* additional aimed products: 1 / SHARE_AIMED of the outputs */ };
 
 #define F16 "wgmma.m64n8k16.f32.f16.f16" /* of Hopper */

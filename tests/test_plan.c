@@ -682,7 +682,6 @@ static void test_lost_tail(void **state) {
   }
 }
 
-/* Arguments that a plan does not use are refused, and D is unchanged. */
 /* A and B are rounded in the mode that the plan names. If it names none, they are rounded in the mode of the unit's
    library. */
 static void test_operand_rounding(void **state) {
@@ -706,6 +705,7 @@ static void test_operand_rounding(void **state) {
   smma_plan_free(silent), smma_plan_free(even), smma_plan_free(zero);
 }
 
+/* Arguments that a plan does not use are refused, and D is unchanged. */
 static void test_refused_arguments(void **state) {
   static product p;
   smma_gemm_arguments *g = &p.with;

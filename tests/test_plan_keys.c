@@ -13,8 +13,8 @@
 #include "plan_composition.h"
 #include "support.h"
 
-/* A has only ROWS different rows, and B only COLUMNS different columns. They are repeated up to the sizes M and N. */
-/* K is at most LONGEST, or twice the K of the longest instruction, which is 256. */
+/* A has only ROWS different rows, and B only COLUMNS different columns. They are repeated up to the sizes M and N. K is
+   at most LONGEST, or twice the K of the longest instruction, which is 256. */
 enum { ROWS = 6, COLUMNS = 5, MOST_M = 36, MOST_N = 40, LONGEST = 200, LONGEST_K = 512, TEXT = 2048 };
 
 /* ---- Keys ---- */

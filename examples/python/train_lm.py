@@ -57,7 +57,7 @@ CHARACTERS = "\n abcdefghijklmnopqrstuvwxyz"
 
 
 def words(choose, part="Sentence"):
-    """Yields the words of a sentence; `choose`, a random generator's, chooses the alternatives."""
+    """Returns the words of a random sentence. `choose` chooses one of several alternatives."""
     if part not in RULES:
         return [part]
     return [word for each in choose(RULES[part]) for word in words(choose, each)]

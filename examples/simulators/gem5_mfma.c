@@ -1,5 +1,5 @@
 /* AMD's MFMA for a simulator of GPUs that executes an instruction on a wavefront's registers, as gem5 does: the drop-in
-   is execute_mfma. It has the bits of the GPU, where std::fma in a loop over k has those of a chain in FP32.
+   is execute_mfma. It returns the bits of the GPU; std::fma in a loop over k returns those of a chain in FP32.
 
    scripts/amalgamate softmma_core.h && cc -std=c11 -I . examples/simulators/gem5_mfma.c -o gem5_mfma && ./gem5_mfma
 
@@ -20,14 +20,16 @@ typedef struct {
   int lane, position;
 } place;
 
-/* Element (i, k) of A in a block, or (k, i) of B. A lane holds consecutive elements of one row. */
+/* Returns the place of element (i, k) of A in a block, or of (k, i) of B. A lane holds consecutive elements of one
+   row. */
 static place place_of_operand(const smma_core_instruction *x, int blocks, int block, int i, int k) {
   const int in_lane = blocks * x->m * x->k / LANES;
   const place p = {i + x->m * (block + blocks * (k / in_lane)), k % in_lane};
   return p;
 }
 
-/* Element (i, j) of C and D in a block. They consist of segments of 4 rows, of FP64 of one. */
+/* Returns the place of element (i, j) of C or D in a block. A block consists of segments of 4 rows, in FP64 of 1
+   row. */
 static place place_of_result(const smma_core_instruction *x, int blocks, int block, int i, int j) {
   const int height = x->d == SMMA_F64 ? 1 : 4, segment = i / height, beside = LANES / x->m;
   place p;

@@ -1,5 +1,5 @@
 /* Tensor Cores and WMMA for an emulator that passes each operand as fragments, element by element and lane by lane, as
-   tinygrad's does: the drop-in is wmma. It has the bits of the GPU, where a sum in Python has those of FP64.
+   tinygrad's does: the drop-in is wmma. It returns the bits of the GPU; a sum in Python returns those of FP64.
 
    scripts/amalgamate softmma_core.h && cc -std=c11 -I . examples/simulators/tinygrad_wmma.c -o wmma && ./wmma
 

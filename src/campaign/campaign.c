@@ -8,11 +8,13 @@
 #include "unit/alike.h"
 #include "unit/recording.h"
 
-/* Number of test vectors in one call; number of results compared at once; number of test vectors for checking a
-   device's comparison before it is used. */
-enum { BATCH = 65536, PIECE = 64, CHECKED = 4096 };
+enum {
+  BATCH = 65536, /* test vectors in one call of a unit */
+  PIECE = 64,    /* results whose bytes are compared at once */
+  CHECKED = 4096 /* test vectors that check a device's comparison before it is used */
+};
 
-/* A batch of vectors with the results of both units: `expected` is a second column of results. */
+/* A batch of vectors: `rows` has the unit's results as d, and `expected` the other unit's results. */
 typedef struct {
   const smma_campaign *campaign;
   const smma_instruction *instruction;
@@ -204,8 +206,8 @@ static bool run_batch(work *w, size_t count, smma_campaign_result *result, smma_
   return true;
 }
 
-/* Runs the next vectors, up to the end of their part. The first batch, which has the vectors for coverage, runs on
-   the host, where it is asked again in other orders. */
+/* Runs the next vectors, up to the end of their part. The first batch has the vectors for coverage; it runs on the
+   host, where check_unit computes it again in other orders. */
 static bool run_next(work *w, size_t at_once, uint64_t rows, smma_campaign_result *result, smma_error *error) {
   const uint64_t left = rows - result->rows, in_part = w->share.part - result->rows % w->share.part,
                  count = left < in_part ? left : in_part;

@@ -44,10 +44,11 @@ bool smma_campaign_number(const smma_campaign *campaign, const smma_instruction 
 bool smma_campaign_again(const smma_campaign *campaign, const smma_campaign_rows *numbered, const uint64_t *number,
                          size_t count, smma_rows *rows, uint64_t *expected, smma_error *error);
 
-/* Compares the vectors of the share from index result->rows on until all are done. The process that has vector 0
-   also checks the first batch. Results are equal as in smma_same_result. `numbered` receives the instruction's
-   vectors, as from smma_campaign_number. Sets `*stopped` if the watcher or smma_units_stopped ended the campaign.
-   Returns false with a message if a unit fails; in any case `result` is valid up to the last complete batch. */
+/* Compares the vectors of the share from index result->rows on until all are done. The process that has vector 0 also
+   computes the first batch again (not_repeated, not_alike). Results are equal as in smma_same_result. `numbered`
+   receives the instruction's vectors, as from smma_campaign_number. Sets `*stopped` if the watcher or
+   smma_units_stopped ended the campaign. Returns false with a message if a unit fails; in any case `result` is valid up
+   to the last complete batch. */
 bool smma_campaign_run(const smma_campaign *campaign, const smma_instruction *instruction,
                        smma_campaign_watcher *watcher, void *context, smma_campaign_rows *numbered,
                        smma_campaign_result *result, bool *stopped, smma_error *error);

@@ -6,7 +6,8 @@
 #include "rows/check.h"
 #include "rows/rows.h"
 
-/* Number of candidates of one round: each term removed, c removed, and up to FORMS simpler forms of each element. */
+/* FORMS: greatest number of simpler forms of an element. MOST_CANDIDATES: greatest number of candidates of a round, in
+   which each term is removed, c is removed, or an element is replaced by a simpler form. */
 enum { FORMS = 5, MOST_CANDIDATES = (2 * SMMA_MAXIMUM_K + 1) * FORMS + SMMA_MAXIMUM_K + 1 };
 
 typedef struct {

@@ -5,7 +5,8 @@
 #include "coverage/cover.h"
 #include "rows/generate.h"
 
-/* One more kind of vectors than generate.h has: vectors that together cause every event (coverage/cover.h). */
+/* SMMA_ROWS_COVER: a kind of vectors that generate.h does not have, which together cause every event
+   (coverage/cover.h). SMMA_CAMPAIGN_KINDS: the number of kinds including this one. */
 enum { SMMA_ROWS_COVER = SMMA_ROWS_KINDS, SMMA_CAMPAIGN_KINDS };
 
 /* Choice of a campaign's vectors: the first `kinds` kinds in turn or, if that is 0, only `kind`. With `covers`,

@@ -50,7 +50,8 @@ static smma_class_effect try_change(const smma_class_work *w, const smma_change 
   return e;
 }
 
-/* Reports whether two changes have the same results for all mismatches. */
+/* Reports whether two changes, neither of them refuted, have the same results for all mismatches that are not yet
+   explained, and break equally many vectors. */
 static bool is_same_change(const smma_class_work *w, const smma_class_effect *e, size_t one, size_t other) {
   smma_changed m, n;
   if (w->is_refuted[other] || e[one].corrected != e[other].corrected || e[one].broken != e[other].broken) return false;

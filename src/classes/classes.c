@@ -12,7 +12,8 @@ smma_mismatch_class smma_class_of_row(const smma_class_work *w, size_t i) {
   return c;
 }
 
-/* Adds the class of a change or, for -1, of the vectors for which the rule's own model has the unit's result. */
+/* Adds the class with the next number, if vectors were assigned to it. `change` is the index of the chosen change that
+   explains the class, or -1 if the rule's own model has the unit's results (`is_model`). */
 static bool add_class(smma_class_work *w, int change, bool is_model) {
   const int class = w->classes->count;
   smma_mismatch_class c = {.is_changed = change >= 0, .is_model = is_model};

@@ -31,14 +31,12 @@ typedef struct {
   smma_class_watcher watcher;
 } smma_class_request;
 
-/* Limits. Events are compared with up to SMMA_OTHER_ROWS matching vectors; places are determined for K up to
-   SMMA_MOST_PLACES. */
 enum {
-  SMMA_MOST_CLASSES = 24,
-  SMMA_MOST_PLACES = 64,
-  SMMA_TOLD_EVENTS = 3,
-  SMMA_TOLD_CHANGES = 3,
-  SMMA_OTHER_ROWS = 1024
+  SMMA_MOST_CLASSES = 24, /* greatest number of classes */
+  SMMA_MOST_PLACES = 64,  /* greatest K for which the k of mismatches are determined */
+  SMMA_TOLD_EVENTS = 3,   /* events listed for a class */
+  SMMA_TOLD_CHANGES = 3,  /* equivalent changes listed for a class */
+  SMMA_OTHER_ROWS = 1024  /* greatest number of matching vectors whose events are compared */
 };
 
 typedef struct {

@@ -15,7 +15,7 @@ typedef struct {
       *paths; /* paths of the vectors' files, if indices are from smma_index_of_line; NULL: an index is a number */
 } smma_class_words;
 
-/* Returns the index of a vector in a file: the number of the file, and the line. */
+/* Convert between the index of a vector and its file's number and line. The line is in the low SMMA_LINE_BITS bits. */
 enum { SMMA_LINE_BITS = 40 };
 static inline uint64_t smma_index_of_line(size_t file, uint64_t line) {
   return (uint64_t)file << SMMA_LINE_BITS | line;
@@ -23,7 +23,7 @@ static inline uint64_t smma_index_of_line(size_t file, uint64_t line) {
 static inline size_t smma_file_of_index(uint64_t index) { return (size_t)(index >> SMMA_LINE_BITS); }
 static inline uint64_t smma_line_of_index(uint64_t index) { return index & ((UINT64_C(1) << SMMA_LINE_BITS) - 1); }
 
-/* Reports whether a class needs a product at certain k only. */
+/* Reports whether the mismatches of a class need a product at certain k, and these k are known. */
 bool smma_class_is_bound(const smma_mismatch_class *mismatch_class, const smma_class_words *words);
 
 /* Returns the number of matching vectors that were searched for events. */

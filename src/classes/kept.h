@@ -5,11 +5,13 @@
 #include "campaign/campaign.h"
 #include "classes/classes.h"
 
-/* Limits: mismatches to sort; matching vectors to compare them with. */
+/* SMMA_SORTED_ROWS: greatest number of mismatches to sort. SMMA_MATCHING_ROWS: greatest number of matching vectors with
+   which changes are checked. */
 enum { SMMA_SORTED_ROWS = 512, SMMA_MATCHING_ROWS = 4096 };
 
-/* Lists slots of a sample as smma_sample_add gives them, one sort after the other in turn, at most SMMA_SORTED_ROWS.
-   weight[i] is the number of mismatches that slot[i] represents. Returns the number of slots. */
+/* Lists slots of a sample (see smma_sample_add), at most SMMA_SORTED_ROWS: the first vector of each sort, then the
+   second of each sort, and so on. weight[i] is the number of mismatches that slot[i] represents. Returns the number of
+   slots. */
 size_t smma_kept_slots(const smma_sample *sample, size_t slot[SMMA_SORTED_ROWS], double weight[SMMA_SORTED_ROWS]);
 
 /* Computes the vectors of a campaign's sample again, and some matching vectors, and sorts them into classes. Sets

@@ -18,7 +18,7 @@ static bool same_scale(const smma_instruction *i, const smma_row *row, int k, in
          (row->scale_a[k / block] == row->scale_a[l / block] && row->scale_b[k / block] == row->scale_b[l / block]);
 }
 
-/* Sets differs[n] for each vector n whether it still satisfies the condition `j`. */
+/* Sets differs[n] to whether vector n still satisfies the condition `j`. */
 static bool ask_which(smma_class_work *w, const smma_class_condition *j, const smma_rows *rows, int count,
                       bool *differs) {
   const size_t bytes = smma_bytes_of(w->request->instruction->d);
@@ -35,9 +35,10 @@ static bool ask_which(smma_class_work *w, const smma_class_condition *j, const s
   return true;
 }
 
-/* Moves all products together from k to k ^ x, for every x. Products of one block stay in one block, and products of
-   different blocks in different blocks. Sets `*places` to all k that had a product while the units still differed.
-   `*often` is whether they differ for at least a quarter of all x. */
+/* Moves all products together from k to k ^ x, for every x, so that products in one aligned group of 2^n stay in one
+   group. Sets `*places` to all k that had a product while the units still differed, and `*often` to whether they differ
+   for at least a quarter of all x. If K is no power of 2, or there are scale factors, moves nothing and sets `*places`
+   to all k. */
 static bool ask_moved(smma_class_work *w, const smma_class_condition *j, smma_rows *rows, const smma_row *row,
                       uint64_t *places, bool *often) {
   const smma_instruction *i = w->request->instruction;
@@ -62,7 +63,7 @@ static bool ask_moved(smma_class_work *w, const smma_class_condition *j, smma_ro
   return true;
 }
 
-/* Determines whether the mismatch disappears wherever the product at k is moved to. */
+/* Sets `*bound` to whether the mismatch disappears wherever the product at k is moved to. */
 static bool ask_bound(smma_class_work *w, const smma_class_condition *j, smma_rows *rows, const smma_row *row, int k,
                       bool *bound) {
   const smma_instruction *i = w->request->instruction;

@@ -10,7 +10,7 @@ enum {
   SMMA_CLASS_MOST_SIMPLE = 16      /* minimised vectors remembered for a class */
 };
 
-/* Instead of the class of a mismatch. */
+/* Values that stand instead of a class for mismatches without one. */
 enum {
   SMMA_CLASS_UNKNOWN = -1, /* not sorted */
   SMMA_CLASS_SEVERAL = -2  /* only several changes together explain the mismatch */

@@ -23,7 +23,8 @@ bool smma_add_target(smma_prepared_targets *x, const char *label, const smma_ins
   return true;
 }
 
-/* If D of the target must be rounded and its plan does not round it, replaces the plan by one that does. */
+/* If D of the target must be rounded, gives a target without a plan the plan that rounds D. Fails if the target's own
+   plan does not round D to this format. */
 static bool round_results(smma_prepared_target *t, smma_error *error) {
   const char *d = smma_format_text(t->rounded);
   if (t->rounded == SMMA_NO_FORMAT || (t->plan.plan && t->plan.plan->d == t->rounded)) return true;

@@ -7,7 +7,8 @@
 #include "rows/datum.h"
 #include "rows/generate.h"
 
-/* Every unit computes POOL vectors. The pool has room for one more vector for each pair of units. */
+/* POOL: number of vectors that every unit computes. PAIRS: greatest number of pairs of units; the pool has room for one
+   more vector for each pair. */
 enum { POOL = 16384, PAIRS = SMMA_MOST_APART * (SMMA_MOST_APART - 1) / 2 };
 
 typedef struct {
@@ -15,7 +16,7 @@ typedef struct {
   smma_operation operation;
   smma_rows pool;
   size_t count;
-  uint64_t *result; /* like `other` of smma_apart */
+  uint64_t *result; /* result of unit u for vector r, at r * units + u */
   smma_error *error;
 } work;
 
@@ -110,8 +111,8 @@ static void take(work *w, smma_apart *apart, size_t row) {
     for (int y = x + 1; y < w->search->units; y++) apart->is_separated[x][y] |= differ(w, row, x, y);
 }
 
-/* Chooses vectors, best first: those that tell the most pairs not yet told apart, then those with the most different
-   results. */
+/* Chooses vectors one by one: each time the vector that tells the most pairs apart that no chosen vector does. Prefers,
+   of several such vectors, the one with the most different results. */
 static bool choose(work *w, smma_apart *apart) {
   bool *taken = calloc(w->count + 1, sizeof *taken);
   if (!taken) return smma_no_memory(w->error);

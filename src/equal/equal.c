@@ -93,8 +93,8 @@ static void write_value(const smma_key *key, int value, char text[SMMA_PARAMETER
     smma_key_value(key, value, text, SMMA_PARAMETER_SIZE);
 }
 
-/* Writes the value of a parameter that the description of `rule` omits because it is usual. Returns false unless both
-   rules have the same algorithm. */
+/* Writes the value of a parameter that the description of `rule` omits because it is the default. Returns false unless
+   both rules have the same algorithm. */
 static bool find_omitted_value(const smma_rule *rule, const smma_rule *other, const char *name,
                                char text[SMMA_PARAMETER_SIZE]) {
   smma_g_fdpa g, of_other;
@@ -247,7 +247,7 @@ static void add_idle(const smma_instruction *x, const smma_instruction *y, char 
     ADD(". e_zero, %s and %s, has no effect: no other term has so small an exponent", one, other);
 }
 
-/* Adds the formats of A and B: "e4m3 and f16". */
+/* Appends the formats of A and B of both instructions: "e4m3 and f16". */
 static void add_inputs(const smma_instruction *x, const smma_instruction *y, char *text, size_t size) {
   char one[SMMA_INPUTS_TEXT_SIZE], other[SMMA_INPUTS_TEXT_SIZE];
   ADD("%s and %s", smma_inputs_text(x, one), smma_inputs_text(y, other));
@@ -318,8 +318,8 @@ static bool same_formats(const smma_instruction *x, const smma_instruction *y, s
   return true;
 }
 
-/* Searches where equality is not proved: first a K that is a multiple of both instructions' K, then a K that the
-   deeper instruction fills up with zeros. */
+/* Searches for a vector with different results: first with a K that is a multiple of both instructions' K, then with
+   the smaller K, which the other instruction fills up with zeros. */
 static bool search_both(const smma_instruction *const t[2], uint64_t rows, uint64_t seed, smma_equality *e,
                         smma_error *error) {
   const int tile[2] = {t[0]->k, t[1]->k}, least = tile[0] < tile[1] ? tile[0] : tile[1];
@@ -333,7 +333,8 @@ static bool search_both(const smma_instruction *const t[2], uint64_t rows, uint6
   return true;
 }
 
-/* Adds what differs. If that is only the NaN that units return, the formats of operands are the same. */
+/* Appends what differs between the instructions: the formats of A and B, and the parameters of the rules. If these are
+   the same, only the NaN that the units return differs. */
 static void add_reasons(const smma_instruction *x, const smma_instruction *y, char *text, size_t size) {
   const bool same = have_same_operands(x, y);
   char others[600] = "";
@@ -365,8 +366,8 @@ bool smma_find_equality(const smma_instruction *x, const smma_instruction *y, ui
 
 /* ---- The order of k ---- */
 
-/* Two groups of k to exchange. Groups that share scale factors move as a whole; if one group contains several sums,
-   products within it are exchanged as well. */
+/* Two groups of `group` indices k each, number `first` and number `second`, to exchange. Groups that share scale
+   factors move as a whole; if one group contains several sums, products within it are exchanged as well. */
 typedef struct {
   int group, first, second;
 } exchange;

@@ -199,8 +199,8 @@ static bool alignment_keeps_sums(const smma_operation *o, const smma_g_fdpa *g) 
          (g->zero_exponent <= sum.least || g->zero_exponent - g->alignment_bits <= sum.last);
 }
 
-/* Reports whether a sum of zeros of both signs, or an exact zero of other terms, is +0; by IEEE 754, a sum of zeros
-   is -0 only if all are -0. */
+/* Reports whether a sum of zeros of both signs, or an exact zero of other terms, is +0; by IEEE 754, a sum of zeros is
+   -0 only if all are -0. `began_off`: the sum does not start from -0. */
 static bool exact_zero_is_positive(const smma_g_fdpa *g, bool began_off) {
   return g->zero_sign != SMMA_ZERO_IEEE || (began_off && g->rounding != SMMA_ROUND_DOWN);
 }
@@ -219,15 +219,15 @@ static bool general_keeps_sums(const smma_operation *o, const smma_g_fdpa *g) {
   return general_joins_plainly(g) && alignment_keeps_sums(o, g) && general_has_no_negative_zero(o, g, false);
 }
 
-/* Reports whether adding zeros keeps sums: c keeps its 23 fraction bits, and sums of products are no smaller than
-   2^(e - F2 - 1). */
+/* Reports whether adding zeros keeps sums of TR-FDPA and GTR-FDPA: c keeps its 23 fraction bits, and sums of products
+   are no smaller than 2^(e - F2 - 1). */
 static bool tr_keeps_sums(const smma_operation *o) {
   const smma_tr_fdpa *p = &o->rule.with.tr_fdpa;
   return p->alignment_bits >= 23 && reach_of_products(o, false).least - p->sum_bits - 1 >= reach_of(SMMA_F32).last;
 }
 
-/* Reports whether adding zeros keeps sums: the previous sum keeps its fraction bits, and is not -0, as the upper
-   half of a negative FP32 number may be. Excludes C-FDPA, where zeros may oppose the sum. */
+/* Reports whether adding zeros keeps sums of GD-FDPA: the previous sum keeps its fraction bits, and is not -0, as the
+   upper half of a negative FP32 number may be. Does not hold for C-FDPA, where zeros may oppose the sum. */
 static bool gd_keeps_sums(const smma_operation *o) {
   const smma_c_fdpa *p = &o->rule.with.c_fdpa;
   return p->output != SMMA_BF16 && p->c_bits >= smma_encoding_of(p->output).fraction_bits;

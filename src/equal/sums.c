@@ -103,8 +103,9 @@ typedef struct {
   smma_form form;
   smma_composition composition; /* the operation as a composition */
   bool any_order;               /* the products of a sum are added at once, so no NaN depends on their order */
-  bool off[2], idle[2];   /* results of functions of form.h. The index is 1 if the previous sum is known not to be -0 */
-  bool keep, add_nothing; /* results of functions of form.h */
+  bool off[2], idle[2]; /* results of smma_is_off_negative_zero and smma_zeros_in_block_are_idle; index 1: the previous
+                           sum is known not to be -0 */
+  bool keep, add_nothing; /* results of smma_zeros_keep_sums and smma_zeros_add_nothing */
   size_t *place;          /* the expression in the accumulator, then in each register */
 } sum_builder;
 

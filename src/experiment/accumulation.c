@@ -59,7 +59,7 @@ static bool prepare(smma_experiment_run *run, size_t *cells, smma_error *error) 
   return true;
 }
 
-/* Returns the format's nearest number to a random one. */
+/* Returns the format's nearest number to a random one, normal or uniform in [0, 1). */
 static double random_entry(const smma_experiment_run *run, smma_format format, bool normal, uint32_t stream, size_t i) {
   double x = (normal ? smma_random_normal : smma_random_uniform)(run->seed, stream, i);
   return smma_format_decode(format, smma_format_encode(format, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));

@@ -89,7 +89,8 @@ static double result_of(const unit *u, const double *a, const double *b, double 
 
 enum { STREAM_A, STREAM_B, STREAM_C };
 
-/* Returns the delta of sample `index`, which has the same numbers for every unit. */
+/* Returns the delta of sample `index`, which is the unit's result minus the exact sum. A sample has the same operands
+   for every unit. */
 static double delta_of(const smma_experiment_run *run, const unit *u, size_t index) {
   const setup *s = run->context;
   double a[SMMA_MAXIMUM_ROUNDED_K], b[SMMA_MAXIMUM_ROUNDED_K], d;
@@ -103,7 +104,7 @@ static double delta_of(const smma_experiment_run *run, const unit *u, size_t ind
   return smma_difference_from(d, exact);
 }
 
-/* Returns the mean over the samples with a negative c, or over the other samples. */
+/* Returns the mean delta of the samples with a negative c, or of the other samples. */
 static double mean_where(const smma_experiment_run *run, const double *delta, bool negative) {
   const setup *s = run->context;
   double sum = 0, count = 0;

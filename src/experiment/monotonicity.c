@@ -256,8 +256,8 @@ enum { FAMILIES = sizeof families / sizeof *families };
 
 /* ---- Curves ---- */
 
-/* Curves of d for c around 1 and as many products of 2^exponent as are added at once. They show the bits that d
-   retains for c < 1. */
+/* Curves of d for c around 1 and `products` products of 2^exponent, which the unit adds at once. They show the bits
+   that d retains for c < 1. */
 static const struct {
   const char *title, *gpu, *instruction;
   int products, exponent, unit, reach; /* c - 1 is up to +-reach in units of 2^unit */
@@ -338,7 +338,8 @@ static void finish(smma_experiment_run *run) {
   free(s->instructions);
 }
 
-/* The greatest drop, in units of the last place in the binade of the greater d. */
+/* The violations that a search has found: their number, and the greatest drop of d with d before and after it. The drop
+   is in units of the last place in the binade of the greater d. */
 typedef struct {
   size_t count;
   double drop, before, after;

@@ -66,7 +66,7 @@ typedef struct {
   combination combinations[UNITS * FORMATS];
 } settings;
 
-/* Returns an instruction's description with another value for a key. */
+/* Returns a custom unit with an instruction's description, except that `key` has the value `value`. */
 static const smma_instruction *changed(const smma_instruction *instruction, const char *key, const char *value,
                                        smma_error *error) {
   char text[2048], quoted[64], other[2048], *found, *behind;

@@ -11,7 +11,8 @@
 
 enum { MOST_WORDS = 3, RANGES = 3, ACCUMULATIONS = 2, MOST_LENGTHS = 100, LONGEST = 1 << 24, DECADES = 10 };
 
-/* The number range to which words and sums are rounded. */
+/* The exponent range of the format to which words and sums are rounded: that of the format, without or with subnormals,
+   or unbounded. */
 typedef enum { SUBNORMALS_OFF, SUBNORMALS_ON, UNBOUNDED } range;
 
 static const char *const ranges[RANGES] = {"subnormals-off", "subnormals-on", "unbounded"};
@@ -52,7 +53,7 @@ static rounding rounding_of(range r, size_t accumulation) {
 }
 
 /* Rounds to the nearest number in the format's range; nothing overflows here. Without subnormals, a number below the
-   smallest normal number is rounded to it if it is more than half of it, otherwise to zero. */
+   smallest normal number becomes that number if it is greater than half of it, otherwise zero. */
 static inline double round_to(const rounding *f, double x) {
   if (f->range == UNBOUNDED || fabs(x) >= f->normal) return smma_round_significand(x, f->precision);
   if (f->range == SUBNORMALS_ON) return (x + f->magic) - f->magic;

@@ -75,7 +75,8 @@ static double load(smma_format format, const void *array) {
   return smma_format_decode(format, smma_load(smma_format_bytes(format), array, 0));
 }
 
-/* Computes D = -A B + C: with C first in the loop and A negated, or as an FMA on the product. */
+/* Computes D = -A B + C. As r->start says, either C is the first term of the loop and A is negated, or an FMA adds C to
+   the finished product. */
 static bool compute_product(const smma_instruction *i, const reading *r, size_t k, double *d, smma_error *error) {
   const bool from_c = r->start[0] == 'C';
   uint64_t *a = malloc(k * sizeof *a), *b = malloc(k * sizeof *b), c_element, d_element = 0;

@@ -6,7 +6,8 @@
 #include "isa/formats.h"
 #include "isa/sum.h"
 
-/* More than five times as many as any GPU has. test_units.py would find missing instructions. */
+/* Greatest number of kinds of sums of a GPU: more than five times as many as any GPU has. test_units.py would find
+   missing instructions. */
 enum { MOST_SUMS = 128 };
 
 /* All instructions with the same sum and format of D. */

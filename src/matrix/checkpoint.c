@@ -8,7 +8,7 @@
 
 /* ---- Parts ---- */
 
-/* Returns the file of a part. */
+/* Returns the archive that holds a part: with an index, the part's own file. */
 static smma_archive *archive_of(smma_checkpoint *c, smma_matrix_part p) {
   return c->is_index ? &c->shard[p].archive : &c->archive;
 }
@@ -75,7 +75,8 @@ static bool is_read(const smma_checkpoint *c) {
   return true;
 }
 
-/* Finds the other parts of the elements. */
+/* Finds the names of the scale factors and of the other parts that belong to the elements, if the elements need
+   them. */
 static bool find_parts(smma_checkpoint *c) {
   size_t length = 0;
   if (!describe(c, SMMA_MATRIX_ELEMENTS) || !is_read(c)) return false;

@@ -15,13 +15,13 @@ typedef enum {
   SMMA_MATRIX_PARTS
 } smma_matrix_part;
 
-/* How the names of the parts of a matrix end. */
+/* The ends of the names of a matrix's parts. `divides`: the factor divides the numbers instead of multiplying them. */
 typedef struct {
   const char *end[SMMA_MATRIX_PARTS];
   bool divides;
 } smma_naming;
 
-/* How the names of two tensors of a form end that is not read. */
+/* A stored form that is not supported, recognised by the ends of two tensors' names. */
 typedef struct {
   const char *elements, *other, *form;
 } smma_unread_form;
@@ -55,17 +55,18 @@ typedef struct {
 
 /* ---- Names ---- */
 
-/* Reports whether the name ends so, and sets `*length` to the length of what precedes. */
+/* Reports whether a name ends with `end`, and sets `*length` to the length of what precedes the end. */
 bool smma_name_ends(const char *name, const char *end, size_t *length);
 
 /* Writes the first `length` bytes of a name and an end; returns whether the file has a tensor of this name. */
 bool smma_checkpoint_has(const smma_archive *file, const char *name, size_t length, const char *end,
                          char full_name[SMMA_MOST_TENSOR_NAME]);
 
-/* Finds the tensor of the elements. `name` may be a part of its name, with an index in [], or NULL. */
+/* Finds the tensor of the elements. `name` may be a part of the tensor's name, followed by an index in brackets
+   ("NAME[3]"), or NULL. */
 bool smma_checkpoint_choose(smma_checkpoint *c, const char *name);
 
-/* Fails because of a part. */
+/* Fails with a message that names the file, the part's tensor and the reason. */
 bool smma_checkpoint_fail(const smma_checkpoint *c, smma_matrix_part p, const char *reason);
 
 /* ---- Data ---- */

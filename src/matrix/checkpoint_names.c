@@ -118,8 +118,8 @@ static size_t find_beginning(smma_checkpoint *c, const char *query, bool whole) 
   return count;
 }
 
-/* Writes the part of a name that is compared with `query`: as many components at its end, without ".weight" and the
-   end of the elements' name. */
+/* Writes the part of a name that is compared with `query`: as many of its last components as `query` has, without
+   ".weight" and the end of the elements' name. */
 static void write_form(const char *name, const char *query, char form[SMMA_MOST_TENSOR_NAME]) {
   size_t length = strlen(name), length_without;
   const char *at;

@@ -44,8 +44,8 @@ static bool write_at(const smma_npy_file *f, size_t place, const void *from, siz
   return true;
 }
 
-/* Reads stored lines: `length` elements, from element `first`, of each of `lines` lines. Lines have `across` elements;
-   complete lines are read in a single call. */
+/* Reads stored lines, from line `line` on: `length` elements, from element `first`, of each of `lines` lines. Lines
+   have `across` elements; complete lines are read in a single call. */
 static bool read_lines(const smma_npy_file *f, size_t line, size_t lines, size_t first, size_t length, size_t across,
                        char *to, smma_error *error) {
   const size_t width = (size_t)f->layout.bytes;

@@ -12,7 +12,7 @@
    `encodings`. */
 typedef enum { SMMA_NO_INTEGERS, SMMA_SIGNED_INTEGERS, SMMA_UNSIGNED_INTEGERS } smma_integer_type;
 
-/* The type of integers in a file. NumPy has no names for FP8 and bfloat16, so files with these formats hold raw
+/* A matrix that was read from a file. NumPy has no names for FP8 and bfloat16, so files with these formats hold raw
    encodings. The caller of the reader must know their format. */
 typedef struct {
   smma_format format; /* SMMA_NO_FORMAT: raw encodings, or integers of `bytes` bytes that are not one of the formats */
@@ -33,7 +33,7 @@ typedef struct {
    Free the tensor with smma_tensor_free. */
 bool smma_tensor_read(const char *path, smma_tensor *tensor, smma_error *error);
 
-/* Like smma_tensor_read, with the tensor's name apart; NULL: without a name. */
+/* Like smma_tensor_read, with the tensor's name in an argument of its own; NULL: without a name. */
 bool smma_tensor_read_named(const char *path, const char *name, smma_tensor *tensor, smma_error *error);
 
 /* Readers for one kind of file, from its first byte; otherwise like smma_tensor_read. `name` is NULL or the tensor's

@@ -49,8 +49,9 @@ typedef enum {
   GEMMSN, /* (parts, products, lanes, products): K is divided into parts, and each part into smaller parts of `products`
              products (0: no smaller parts). But if A and B are contiguous along K and `lanes` is not 0, products are
              given to lanes in turn, and each lane sums chunks of the second number of products */
-  GEMV, /* (products, lanes, tiles, halved): products that a lane loads, at most -x for negative x, half of that in f64;
-           tiles of a chunk or 0 */
+  GEMV, /* (products, lanes, tiles, halved): products are given to lanes in turn, `products` at a time; if the number is
+           negative, at most -products, and half of that in f64. If `tiles` is not 0, a lane sums chunks of so many
+           tiles. `halved`: lanes are added by halving */
   GEMV_SLICES, /* (lanes, products): each lane has a slice of K, in chunks */
   DOT /* (products or 0): tiles of 128 threads are given to blocks in turn. Each thread takes this number of products
          (0: two if N is 1, otherwise one), or one product if A or B is strided along K */

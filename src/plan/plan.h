@@ -97,7 +97,7 @@ typedef struct smma_plan {
   size_t levels;
   size_t group; /* products per instruction; 0: the maximum */
   smma_residue residue;
-  size_t tile;        /* SMMA_RESIDUE_TILE */
+  size_t tile;        /* SMMA_RESIDUE_FIRST_TILE */
   size_t lost_tail;   /* block size in k. For some numbers of parts the kernel omits a last block that is incomplete. 0:
                          it omits nothing */
   bool starts_from_c; /* C starts the first chain, or the outermost total that would otherwise start from +0 */

@@ -11,7 +11,7 @@
 
 enum { VERSION = 1, MOST_LANES = 4096 };
 
-/* The maximum of a number, so that products of indices fit in size_t. */
+/* The greatest number allowed in a plan, so that products of indices fit in size_t. */
 static const int64_t most_number = INT64_C(1) << 40;
 
 /* The words of enumerations, in order; each list ends with NULL. */
@@ -23,7 +23,8 @@ static const char *const starts[] = {"zero", "c", NULL};
 static const char *const froms[] = {"first", "zero", NULL};
 static const char *const epilogues[] = {"alpha", "linear", "beta", "bias", "scale-d", "relu", "round", "clamp", NULL};
 
-/* The additional keys of a level, by its `deal`; ended by NULL. */
+/* level_keys: the keys of every level. deal_keys: a level's additional keys, by its `deal`. plan_keys: the keys of a
+   plan. Each list ends with NULL. */
 static const char *const level_keys[] = {"deal", "fold", "strides", "with", "from", "stored", "total", NULL};
 static const char *const deal_keys[][5] = {
     {"parts", "grain", NULL}, {"k", NULL}, {"parts", "tile", "fits", "whole", NULL}, {"list", NULL}};
@@ -53,7 +54,7 @@ static bool is_among(smma_span key, const char *const *words) {
   return *words != NULL;
 }
 
-/* Checks that every key of an object is in one of two lists. */
+/* Checks that every key of an object is in `keys` or, unless it is NULL, in `more`. */
 static bool check_keys(reader *r, const char *what, const smma_json_value *object, const char *const *keys,
                        const char *const *more) {
   char first[256], second[128];
@@ -207,7 +208,7 @@ static bool check_level(reader *r, const smma_json_value *object, const smma_pla
   return true;
 }
 
-/* Checks parts that may be empty. */
+/* Checks the number of interleaved parts, which the length of K does not limit, because such parts may be empty. */
 static bool check_lanes(reader *r, const smma_json_value *object, const smma_plan_level *level) {
   return level->count <= MOST_LANES ||
          must_be(r, smma_json_find(&r->json, object, "parts"), "1 to 4096 where \"deal\" is interleaved");

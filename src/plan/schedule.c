@@ -228,7 +228,7 @@ static bool sum_level(maker *m, size_t depth, sequence s, int *at);
 
 static bool sum_term(folding *f, size_t stage, size_t i, int *at);
 
-/* Reports whether the part that is summed next starts with C, or its first part does. */
+/* Reports whether C still has to start a sum: the next part that is summed, or the first part of that part. */
 static bool awaits_c(const maker *m) { return m->plan->starts_from_c && !m->c_given; }
 
 /* Starts a total with +0, or with C rounded to the format of totals. */
@@ -242,7 +242,8 @@ static bool begin_total(maker *m, int total, int *at) {
       m, (smma_task){.kind = SMMA_TASK_MOVE, .to = *at, .from = *at, .stored = SMMA_STORED_AS_IS, .total = total});
 }
 
-/* Makes the first term the total: in a register if it is rounded or if a term is added. */
+/* Makes the first term the total. Moves it to a register if it is rounded, or if other terms are added (not `alone`)
+   and it is in the accumulator. */
 static bool first_term(folding *f, smma_task task, bool alone, int *at) {
   const bool rounded = task.stored != SMMA_STORED_AS_IS || task.total != SMMA_STORED_AS_IS;
   *at = task.from;

@@ -248,7 +248,7 @@ static bool compute_block(job *j, smma_error *error) {
 
 /* ---- D ---- */
 
-/* Creates the file that all ranks write to, in the directory of the file that D becomes. */
+/* Creates the file that all ranks write to, in the directory of the file for D. */
 static bool make_file(job *j, smma_error *error) {
   const smma_gemm_arguments *g = &j->product->arguments;
   const smma_format format = j->product->d.format;

@@ -332,7 +332,7 @@ static bool read_files(smma_matrix_product *p, files *f, smma_error *error) {
   return true;
 }
 
-/* Accurate products use FP64; D is FP64 if A or B is, otherwise FP32. */
+/* Takes A and B of an accurate product as FP64. D is FP64 if A or B is, otherwise FP32. */
 static bool take_wide(smma_matrix_product *p, files *f, smma_error *error) {
   p->d.format = SMMA_F64;
   for (smma_product_matrix which = SMMA_OF_A; which <= SMMA_OF_B; which++) {
@@ -382,8 +382,8 @@ static bool take_stored(smma_matrix_product *p, files *f, smma_product_matrix wh
   return smma_takes_factor(r->plan) || smma_fail_no_place("--alpha", r->plan_name, error);
 }
 
-/* Converts a matrix to the format that the product needs. A and B are first rounded to the narrow format, which that
-   format holds exactly. */
+/* Converts a matrix to the format that the product needs. If the request has a narrow format, A and B are first rounded
+   to it; the format that the product needs holds all its numbers. */
 static bool take_one(smma_matrix_product *p, files *f, smma_product_matrix which, const smma_notes *notes,
                      smma_error *error) {
   const smma_product_request *r = p->request;

@@ -1,4 +1,4 @@
-/* AMX. */
+/* Question: in which order AMX adds products of BF16 and FP16. */
 #include "question/operands.h"
 #include "question/question.h"
 
@@ -8,7 +8,8 @@ static bool is_amx_sum(const smma_instruction *i) {
 
 typedef enum { EVEN_FIRST, ODD_FIRST } first_of_pair;
 
-/* Computes one chain of the same steps, starting from c. */
+/* Computes one chain of single products, starting from c. If `first` is ODD_FIRST, the products of each pair are
+   exchanged. */
 static uint64_t in_one_chain(const smma_operation *model, smma_operands x, uint64_t c, int first) {
   smma_operation o = *model;
   smma_step *step = &o.rule.with.composition.step[0];

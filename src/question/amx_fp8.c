@@ -1,4 +1,4 @@
-/* AMX-FP8 and ACE: dot products of FP8. */
+/* Questions about dot products of FP8 in AMX-FP8 and ACE. */
 #include "question/operands.h"
 #include "question/question.h"
 

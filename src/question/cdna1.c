@@ -1,10 +1,11 @@
-/* CDNA 1. */
+/* Questions about the sums of CDNA 1. */
 #include "question/operands.h"
 #include "question/question.h"
 
 static bool is_e_fdpa(const smma_instruction *i) { return i->rule->rule.algorithm == SMMA_E_FDPA; }
 
-/* Sums products in pairs, the pairs of a block likewise, then adds d; every step is rounded to f32. */
+/* Sums products in pairs, then these sums in pairs until a block is one sum, then adds it to d; every step is rounded
+   to f32. */
 static uint64_t in_pairs(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
   const smma_encoding f32 = smma_encoding_of(SMMA_F32);
   const smma_nan_policy nan = model->rule.nan;

@@ -1,4 +1,4 @@
-/* CDNA 2. */
+/* Questions about the sums of CDNA 2. */
 #include "question/operands.h"
 #include "question/question.h"
 

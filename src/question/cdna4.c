@@ -1,4 +1,4 @@
-/* CDNA 4, about which nothing is published: questions use instructions that it shares with CDNA 3. */
+/* Questions about CDNA 4, of which no results are published. They use instructions that CDNA 4 shares with CDNA 3. */
 #include "isa/catalogue.h"
 #include "question/operands.h"
 #include "question/question.h"

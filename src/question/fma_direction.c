@@ -1,4 +1,4 @@
-/* The rounding direction of a chain of FMAs. */
+/* Questions about the rounding direction of a chain of FMAs. */
 #include "question/operands.h"
 #include "question/question.h"
 

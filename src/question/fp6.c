@@ -1,4 +1,4 @@
-/* FP6 inputs. */
+/* Questions about FP6 inputs. */
 #include "question/operands.h"
 #include "question/question.h"
 
@@ -18,7 +18,8 @@ static uint64_t with_block(const smma_operation *model, smma_operands x, uint64_
   return smma_dot_add(&o, x, c);
 }
 
-/* Computes by the FP16 unit, like FP8 mma.sync. Not for scale factors, which the FP16 unit does not have. */
+/* Computes like FP8 mma.sync, which uses the FP16 unit. That unit has no scale factors, so instructions with scale
+   factors keep their algorithm. */
 static uint64_t by_fp16(const smma_operation *model, smma_operands x, uint64_t c, int block) {
   smma_operation o = *model;
   if (!o.scale_block) o.rule.algorithm = SMMA_FP8_BY_FP16;

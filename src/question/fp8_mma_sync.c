@@ -1,4 +1,4 @@
-/* FP8 through mma.sync. */
+/* Questions about FP8 through mma.sync. */
 #include "question/operands.h"
 #include "question/question.h"
 
@@ -23,7 +23,7 @@ static uint64_t with_order(const smma_operation *model, smma_operands x, uint64_
   return smma_dot_add(model, (smma_operands){a, b, NULL, NULL}, c);
 }
 
-/* Computes one sum of all products, including c; or without c, which is added last. */
+/* Computes one sum of all products. If `with_c`, the sum includes c; otherwise c is added last. */
 static uint64_t in_one_sum(const smma_operation *model, smma_operands x, uint64_t c, int with_c) {
   smma_operation o = *model;
   o.rule.with.t_fdpa.block = o.k;

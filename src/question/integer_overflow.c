@@ -1,4 +1,4 @@
-/* Overflow of integers. */
+/* Questions about the overflow of integers. */
 #include "question/operands.h"
 #include "question/question.h"
 
@@ -26,8 +26,8 @@ static const smma_candidate overflows[] = {{"wraps", clamped_after, WRAPS},
                                            {"clamped after every 16 products", clamped_after, 16},
                                            {0}};
 
-/* Sets c to the greatest number, and the first products to 1, so that the sum leaves the range. Except at index 0, as
-   many products of -1 follow, so that it returns. */
+/* Sets c to the greatest number, and the first products to 1, so that the sum leaves the range. Except at index 0,
+   equally many products of -1 follow, so that the sum returns to the range. */
 static const char *row_of_overflows(const smma_operation *o, int index, smma_row *row) {
   static const char *const what[] = {"one product above the range", "four above the range, and back",
                                      "eight above the range, and back", "sixteen above the range, and back"};

@@ -1,4 +1,4 @@
-/* NaN. */
+/* Questions about NaN. */
 #include "question/operands.h"
 #include "question/question.h"
 

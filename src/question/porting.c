@@ -1,4 +1,4 @@
-/* FTTN's porting example. */
+/* Question: which result a unit returns for FTTN's porting example. */
 #include "question/operands.h"
 #include "question/question.h"
 

@@ -1,10 +1,10 @@
-/* Power's xvbf16ger2pp. */
+/* Question about Power's xvbf16ger2pp. */
 #include "question/operands.h"
 #include "question/question.h"
 
 static bool is_power_bf16(const smma_instruction *i) { return i->rule == &smma_rule_power_bf16; }
 
-/* Computes as Arm's instruction does, and as qemu does. */
+/* Computes pairs of products in the range of binary32, as Arm's instruction and qemu do. */
 static uint64_t with_pairs_in_range(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
   smma_operation o = *model;
   (void)parameter;

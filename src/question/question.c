@@ -144,8 +144,8 @@ const char *smma_trial_row(const smma_trial *t, int index, smma_row *row) {
 
 /* ---- Asking ---- */
 
-/* Computes rows first .. first + count - 1 in one batch. If `first` is not the trial's first row, `c` replaces the c of
-   row `first`. */
+/* Computes rows first .. first + count - 1 in one batch. In a chain, `c` replaces the c of every row except the trial's
+   first. */
 static bool ask(const smma_trial *t, smma_unit *unit, smma_rows *rows, int first, int count, uint64_t c,
                 smma_error *error) {
   for (int n = 0; n < count; n++) {

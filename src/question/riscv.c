@@ -1,4 +1,4 @@
-/* RISC-V. */
+/* Questions about RISC-V. */
 #include "question/operands.h"
 #include "question/question.h"
 

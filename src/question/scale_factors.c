@@ -1,4 +1,4 @@
-/* Scale factors. */
+/* Questions about scale factors. */
 #include "question/operands.h"
 #include "question/question.h"
 

@@ -1,4 +1,4 @@
-/* The blocks in which a sparse instruction adds the products that its metadata selects. */
+/* Question: in which blocks a sparse instruction adds the products that its metadata selects. */
 #include "question/operands.h"
 #include "question/question.h"
 

@@ -1,4 +1,4 @@
-/* Rounding of subnormal f16 results. */
+/* Question: how subnormal f16 results are rounded. */
 #include "question/operands.h"
 #include "question/question.h"
 

@@ -1,4 +1,4 @@
-/* Tenstorrent's Wormhole and Blackhole. */
+/* Questions about Tenstorrent's Wormhole and Blackhole. */
 #include "question/operands.h"
 #include "question/question.h"
 
@@ -29,7 +29,7 @@ static bool shifts_minus_one(const smma_instruction *i) {
   return p && p->step[p->steps - 1].minus_one_shift;
 }
 
-/* The product 1 and an accumulator of -(1 + 2^-23). */
+/* Makes the product 1 and a c of -(1 + 2^-23). */
 static const char *minus_one_row(const smma_operation *o, int index, smma_row *row) {
   const smma_encoding f = smma_encoding_of(o->c);
   if (index > 0) return NULL;

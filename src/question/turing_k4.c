@@ -1,4 +1,4 @@
-/* Turing's mma.m8n8k4. */
+/* Question about Turing's mma.m8n8k4. */
 #include "question/operands.h"
 #include "question/question.h"
 

@@ -1,4 +1,4 @@
-/* The exponent of zero for f16 output. */
+/* Question: which exponent a zero has in sums with f16 output. */
 #include "question/operands.h"
 #include "question/question.h"
 
@@ -21,8 +21,8 @@ static const smma_candidate exponents_of_zero[] = {{"e_zero = -19", with_zero_ex
                                                    {"e_zero = -133, as for f32 output", with_zero_exponent, -133},
                                                    {0}};
 
-/* Half the least f16 plus one lower bit. The sum rounds up if the lower bit is retained and to zero if it is truncated.
-   The bit lies F bits below an e_zero of -19, -20 and so on. */
+/* Makes half the least f16 plus one lower bit. The sum rounds up if the lower bit is retained and to zero if it is
+   truncated. The bit lies F bits below an e_zero of -19, -20 and so on. */
 static const char *row_of_exponents(const smma_operation *o, int index, smma_row *row) {
   static const char *const what[] = {
       "a bit F below 2^-19 on half the least f16", "a bit F below 2^-20 on half the least f16",

@@ -1,4 +1,4 @@
-/* Signs of zero. */
+/* Questions about the signs of zero results. */
 #include "isa/compose.h"
 #include "question/operands.h"
 #include "question/question.h"
@@ -76,7 +76,7 @@ static const char *row_of_zeros(const smma_operation *o, int index, smma_row *ro
   return NULL;
 }
 
-/* Computes the model, with a different sign of a zero result if a product is negative and not zero. */
+/* Computes the model, except that a zero result has the sign `parameter` if a product is negative and not zero. */
 static uint64_t with_sign_of_underflow(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
   const uint64_t d = smma_dot_add(model, x, c);
   bool negative = false;

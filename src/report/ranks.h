@@ -9,8 +9,8 @@
    resume from, which may be NULL), or whose units have another device, driver, toolkit or size of a batch. */
 bool smma_report_check_ranks(const smma_report *report, const char *state, const smma_group *group, smma_error *error);
 
-/* Looks for state files of ranks beside `state`. Fails if they are of another number of ranks, because their work would
-   be computed again. Removes unfinished files of ranks that died while they saved. */
+/* Looks in the folder of `state` for the state files of ranks. Fails if they are of another number of ranks, because
+   their work would be computed again. Removes unfinished files of ranks that died while they saved. */
 bool smma_report_check_states(const char *state, size_t ranks, smma_error *error);
 
 /* Returns the name of a rank's own state file, such as FILE.shard-2-of-4 for rank 1 of 4, or NULL if memory runs out.

@@ -29,7 +29,8 @@ static bool same_instruction(const smma_vector_header *x, const smma_vector_head
          x->wave == y->wave && x->fp16_ovfl == y->fp16_ovfl && x->clamp == y->clamp;
 }
 
-/* Returns the collection for mismatches of these rows, or NULL if there are too many instructions. */
+/* Returns the collection for mismatches of this instruction. If there is none, makes one if `add`; returns NULL
+   otherwise, and if there are too many instructions. */
 static smma_collection *collection_of(work *w, const smma_mismatch *m, bool add) {
   smma_verification *v = w->result;
   const smma_instruction *i;

@@ -32,7 +32,7 @@ typedef struct {
   void *context;
 } smma_verify_request;
 
-/* The mismatches of one instruction, under the name that the headers of the vector files use. */
+/* The mismatches of one instruction, with the instruction's name as in the files' headers. */
 typedef struct {
   smma_vector_header header;
   smma_collection collection;
@@ -43,13 +43,13 @@ typedef struct {
   uint64_t files;
   smma_check_totals totals;
   bool is_whole;              /* every file was readable */
-  const char *unit, *against; /* names of the unit or file whose results the classes explain, and of the unit that it is
-                                 compared with */
+  const char *unit, *against; /* `unit`: whose results the classes explain (a unit or a file); `against`: the unit with
+                                 which they are compared */
   smma_datum *shown;          /* a record for each mismatch */
   smma_verified_instruction of[SMMA_MOST_CLASSIFIED];
   int count;
   uint64_t unsorted; /* mismatches of instructions beyond the limit */
-  char **path;       /* files with mismatches, by smma_file_of_index */
+  char **path;       /* path[smma_file_of_index(index)] is the file of a mismatch; NULL if the file has none */
   size_t paths;
 } smma_verification;
 
@@ -70,7 +70,7 @@ bool smma_note_clean(smma_clean_files *clean, size_t file, uint64_t rows, smma_e
    `n`. */
 smma_class_words smma_verification_words(const smma_verification *result, int n);
 
-/* Returns {"files", "rows", "mismatches", "nan", "shown", "classes"}. Moves the list of mismatches into the result. */
+/* Returns {"files", "rows", "mismatches", "nan", "shown", "classes"}. Moves result->shown into the returned record. */
 smma_datum *smma_verification_datum(smma_verification *result);
 
 #endif

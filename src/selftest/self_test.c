@@ -55,7 +55,7 @@ static smma_status multiply(const smma_instruction *instruction, const char *ker
 
 /* ---- Digests ---- */
 
-/* FNV-1a. */
+/* Adds `count` elements to an FNV-1a hash and returns it. */
 static uint64_t hash_elements(uint64_t hash, size_t bytes, const void *x, size_t count) {
   for (size_t e = 0; e < count; e++) {
     uint64_t bits = smma_load(bytes, x, e);

@@ -27,7 +27,8 @@ static int number_of(const smma_sweep *s, size_t value) {
   return *end || x < 1 || x > most ? -1 : (int)x;
 }
 
-/* Reports whether an argument of the product, which accurate products do not have, was given. */
+/* Returns the name of an argument that accurate products do not have but the request gives, or NULL if there is
+   none. */
 static const char *misplaced(const smma_sweep_request *r) {
   const smma_gemm_arguments *g = &r->of.target[0].product;
   if (g->plan) return "plan";

@@ -5,7 +5,7 @@
 #include "host/load.h"
 #include "isa/formats.h"
 
-/* Number of elements that are measured: at least LEAST x LEAST of generated data, at most MOST x MOST of any data. */
+/* The measured part of D has at most MOST rows and MOST columns, and for generated data at least LEAST of each. */
 enum { LEAST = 64, MOST = 256 };
 
 static size_t between(size_t x, size_t least, size_t most) { return x < least ? least : x > most ? most : x; }
@@ -54,7 +54,7 @@ static bool take_product(const smma_tolerance_result *x, const smma_product_targ
 
 /* ---- Generated ---- */
 
-/* N(0, 1). */
+/* Fills c with random numbers of N(0, 1). */
 static void fill_c(const smma_instruction *instruction, void *c, size_t count) {
   smma_operation o = smma_operation_of(instruction);
   const smma_data_counts counts = {.a = count};

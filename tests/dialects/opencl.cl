@@ -1,7 +1,8 @@
 /* The core as OpenCL C: it compiles for the device unchanged. */
 #include "core/draws.h"
 
-/* d[i] = c[i] + the dot product of rows i of a and b, all decoded operands of an operation without scales. */
+/* Computes d[i] = c[i] + the dot product of rows i of a and b, which are decoded operands of an operation without scale
+   factors. */
 kernel void dot_add(global const smma_operation *operation, global const smma_number *a, global const smma_number *b,
                     global const ulong *c, global ulong *d) {
   size_t i = get_global_id(0);
@@ -15,7 +16,7 @@ kernel void dot_add(global const smma_operation *operation, global const smma_nu
   d[i] = smma_dot_add(&o, operands, c[i]);
 }
 
-/* Generated rows. */
+/* Generates test vectors on the device. */
 kernel void generate(global const smma_operation *operation, smma_row_selection x, global smma_row *rows) {
   size_t i = get_global_id(0);
   smma_operation o = *operation;

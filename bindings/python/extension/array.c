@@ -2,7 +2,7 @@
 #include "binding.h"
 #include "core/format.h"
 
-/* The formats that have a dtype, with its name. */
+/* The formats that have a NumPy dtype, each with that dtype. */
 static struct known_format {
   smma_format format;
   PyArray_Descr *dtype;
@@ -15,7 +15,8 @@ static PyArray_Descr *dtype_of(smma_format format) {
   return NULL;
 }
 
-/* Stores the dtype of a format unless the format has one. Returns false, with an exception, if memory runs out. */
+/* Stores the dtype of a format, unless the format is SMMA_NO_FORMAT or already has a dtype. Returns false, with an
+   exception, if memory runs out. */
 static bool add_known(smma_format format, PyArray_Descr *dtype) {
   struct known_format *more;
   if (format == SMMA_NO_FORMAT || dtype_of(format)) return true;
@@ -57,7 +58,7 @@ bool array_learn_dtypes(void) {
   return !PyErr_Occurred();
 }
 
-/* Encodings of a format without a dtype are unsigned numbers. */
+/* Encodings of a format without a dtype are unsigned integers as wide as the format. */
 PyArray_Descr *array_dtype_of(smma_format format) {
   static const int unsigned_types[] = {[1] = NPY_UINT8, [2] = NPY_UINT16, [4] = NPY_UINT32, [8] = NPY_UINT64};
   PyArray_Descr *dtype = dtype_of(format);
@@ -121,7 +122,8 @@ bool array_is_no_unit(PyObject *object) {
   return false;
 }
 
-/* Makes an array dense without changing the order of its elements. Takes over `array`. */
+/* Returns the array if its memory has no gaps, otherwise a dense copy with the same order of axes in memory. Takes over
+   `array`. */
 static PyArrayObject *gapless(PyArrayObject *array) {
   PyArrayObject *copy;
   if (PyArray_IS_C_CONTIGUOUS(array) || PyArray_IS_F_CONTIGUOUS(array)) return array;
@@ -137,7 +139,8 @@ static PyArrayObject *contiguous(PyArrayObject *array) {
   return result;
 }
 
-/* Converts to a format, with a stochastic rounding if `draws` is not NULL. Takes over `array`. */
+/* Returns a copy in the format `to`. Rounds stochastically if `draws` is not NULL, otherwise by `rounding`. Unless
+   `lost` is NULL, counts in it the values that the conversion loses. Takes over `array`. */
 static PyArrayObject *convert(PyArrayObject *array, smma_format from, smma_format to, smma_rounding rounding,
                               const random_draws *draws, smma_overflow overflow, smma_conversion *lost) {
   PyArrayObject *result;
@@ -160,7 +163,8 @@ static PyArrayObject *convert(PyArrayObject *array, smma_format from, smma_forma
   return result;
 }
 
-/* Converts integers of a dtype that is not a format's to float64. Takes over `array`. */
+/* Returns the array if its dtype is a format's. Converts other integers, and booleans, to float64; other dtypes fail.
+   Takes over `array`. */
 static PyArrayObject *as_known(PyArrayObject *array, const char *what) {
   PyArrayObject *result = NULL;
   if (array_format_of(array) != SMMA_NO_FORMAT) return array;
@@ -173,8 +177,8 @@ static PyArrayObject *as_known(PyArrayObject *array, const char *what) {
   return result;
 }
 
-/* Warns of values that rounding replaced by infinity, zero, NaN or the greatest number. Returns false if the warning is
-   an error. */
+/* Warns of values that rounding replaced by infinity, zero, NaN or the greatest number. Returns false if Python turns
+   the warning into an exception. */
 static bool warn_of_loss(const char *what, smma_format format, const smma_conversion *lost) {
   if (!lost->infinite && !lost->saturated && !lost->zero && !lost->nan) return true;
   return PyErr_WarnFormat(
@@ -263,7 +267,8 @@ PyArrayObject *array_spread(PyArrayObject *array, const char *what, int axes, co
   return result;
 }
 
-/* Returns the kind of a matrix's elements, from its array's dtype. */
+/* Sets the element size and the format of `t` from the array's dtype. Unsigned elements as wide as the format `named`
+   are marked as encodings, which have that format. Returns false, with an exception, for a dtype without a format. */
 static bool describe_elements(const PyArrayObject *array, const char *what, smma_format named, smma_tensor *t) {
   const bool holds = named != SMMA_NO_FORMAT && array_holds(array, named);
   const smma_format own = array_format_of(array);

@@ -32,7 +32,8 @@ PyObject *fail_with_error(const smma_error *error);
    the datum; a NULL datum means lack of memory and raises MemoryError. */
 PyObject *value_from(smma_datum *datum);
 
-/* Collects notes in a list of texts: `notes.context` holds the list until list_of_notes takes it. */
+/* listed_notes returns notes that are collected in a list, which is `notes.context`. list_of_notes converts the list to
+   Python, a new reference, frees it, and sets `notes.context` to NULL. */
 smma_notes listed_notes(void);
 PyObject *list_of_notes(smma_notes *notes);
 
@@ -61,13 +62,14 @@ smma_format array_format_of(const PyArrayObject *array);
    argument. */
 smma_format array_format_named(PyObject *object, const char *what);
 
-/* Returns an object as an array in native byte order; an array that is in native byte order is returned itself. */
+/* Returns an object as an array in native byte order, a new reference; an array in native byte order is returned
+   itself. An array in a device's memory is an error. */
 PyArrayObject *array_of(PyObject *object);
 
 /* Reports whether a required operand is given: false with an exception for None. `what` names it. */
 bool array_is_given(PyObject *object, const char *what);
 
-/* Raises TypeError if C is a text, which was meant as `on`. */
+/* Reports whether the argument C is not a text: false with TypeError, because a text was meant as `on`. */
 bool array_is_no_unit(PyObject *object);
 
 /* Returns the array's values as encodings of `format`, rounded if the format lacks them. An unsigned array as wide as a
@@ -81,13 +83,14 @@ typedef struct {
   const uint32_t *words;
 } random_draws;
 
-/* Returns the array's values rounded by the caller's rules, with a warning about losses unless `quiet`; by `draws`
-   instead of `rounding` unless NULL. An unsigned array holds numbers like any other array. Takes over `array`. */
+/* Returns the array's values rounded to `format`: stochastically if `draws` is not NULL, otherwise by `rounding`. Warns
+   about losses unless `quiet`. An unsigned array holds numbers, not encodings. Takes over `array`. */
 PyArrayObject *array_rounded(PyArrayObject *array, const char *what, smma_format format, smma_rounding rounding,
                              const random_draws *draws, smma_overflow overflow, bool quiet);
 
-/* Broadcasts the shapes of the arrays' leading axes (all but the last `own` of each) as NumPy does. NULL entries are
-   left out. Returns the number of axes, or -1. */
+/* Sets `shape` to the shape to which NumPy broadcasts the arrays' leading axes (all but the last own[i] axes of
+   arrays[i]). Skips NULL arrays. Returns the number of leading axes, or -1 with an exception, which names the arrays by
+   `names`. */
 int array_broadcast(PyArrayObject *const *arrays, const char *const *names, const int *own, int count,
                     npy_intp shape[MOST_AXES]);
 
@@ -151,13 +154,13 @@ bool formats_of_inputs(PyObject *in, smma_formats *formats);
 
 const smma_instruction *choose_instruction(const choice *choice, const array_formats *arrays);
 
-/* Returns what was chosen, for Python: the Instruction that the choice names, or a handle. A new reference. */
+/* Returns the Instruction that the choice names, or a handle of `chosen` if it names none. A new reference. */
 PyObject *chosen_object(const choice *choice, const smma_instruction *chosen);
 
 /* Returns the architecture of a GPU's name; SMMA_ARCH_COUNT with an exception. */
 smma_arch_id arch_of(PyObject *gpu);
 
-/* Returns the library's instruction of a Python Instruction. */
+/* Returns the library's instruction of a Python Instruction, which must stay alive while the result is used. */
 const smma_instruction *instruction_of(PyObject *object);
 
 /* Returns a handle of an instruction, which does not own it: a new reference. */
@@ -171,12 +174,13 @@ PyObject *parameter_value(const char *text);
 /* Holds references to the arrays of the targets' products, until release_targets. */
 typedef struct target_products target_products;
 
-/* Reads a tuple of (label, plan's text or None, arguments of matmul) with two matrices each, or None for both.
-   Control-C stops their products. Returns false with an exception; on success call release_targets after the study. */
+/* Reads a tuple of targets into `target`. Each is (label, plan's text or None, arguments of matmul), whose A and B are
+   matrices or both None. Control-C stops the targets' products. Returns false with an exception; on success call
+   release_targets after the study. */
 bool take_targets(PyObject *list, smma_product_target target[SMMA_MOST_TARGETS], target_products **products);
 void release_targets(target_products *products);
 
-/* Lets other threads of Python run while products are computed, until PyEval_RestoreThread. */
+/* Lets other threads of Python run while products are computed. Pass the result to PyEval_RestoreThread afterwards. */
 PyThreadState *suspend_targets(target_products *products);
 
 /* Returns a target's Instruction, or a handle of the chosen instruction: a new reference. */
@@ -189,8 +193,8 @@ bool plan_of(PyObject *handle, const smma_plan **plan);
 
 /* ---- Units (unit.c) ---- */
 
-/* State saved by suspend_python. Until resume_python other threads run, and units check for Control-C and for
-   exceptions of functions between vectors. */
+/* State saved by suspend_python. Between suspend_python and resume_python, other threads run, and units check between
+   vectors for Control-C and exceptions of Python functions. resume_python returns false if there is an exception. */
 typedef struct {
   PyThreadState *thread;
   bool watched;
@@ -205,8 +209,8 @@ void stop_units(void);
 /* Initialises the checks for Control-C; call it once, when the module is made. */
 void watch_units(void);
 
-/* Opens a unit: a function that computes d of vectors, and must outlive the unit; a unit's name; or None, the models.
-   Returns false with an exception, or with only `error` set. */
+/* Opens a unit. `object` is a function that computes D of vectors (it must outlive the unit), a unit's name, or None
+   for the models. Returns false with an exception, or with only `error` set. */
 bool open_unit(PyObject *object, smma_unit *unit, smma_error *error);
 
 /* Returns `count` encodings as an array of the format's dtype: a new reference. */
@@ -258,7 +262,8 @@ PyObject *python_targets(PyObject *module, PyObject *arguments);
 PyObject *python_dot(PyObject *module, PyObject *arguments);
 PyObject *python_dot_flags(PyObject *module, PyObject *arguments);
 
-/* Reads "before", "after" or NULL. Returns false with an exception. */
+/* Reads when a result counts as tiny: "before" or "after" rounding; NULL keeps the default. Returns false with an
+   exception. */
 bool tininess_named(const char *text, smma_tininess *tininess);
 PyObject *python_coverage(PyObject *module, PyObject *arguments);
 PyObject *python_coverage_files(PyObject *module, PyObject *arguments);

@@ -81,7 +81,7 @@ static smma_datum *compare(const request *q, smma_error *error) {
 }
 
 /* Runs a campaign, from (unit, against, GPU or None, Instruction or None, rows, seed, kind or None, (shard, shards),
-   file or None, report as text or None). */
+   progress file or None, text of a report to continue or None). Returns the report as a dict. */
 PyObject *python_campaign(PyObject *module, PyObject *arguments) {
   PyObject *objects[2], *gpu, *only;
   request q = {.text = NULL};
@@ -110,8 +110,8 @@ PyObject *python_campaign(PyObject *module, PyObject *arguments) {
   return data ? value_from(data) : fail_with(&error);
 }
 
-/* Asks open questions, from (unit, GPU or None, Instruction or None, whether of every instruction, question or None).
- */
+/* Asks open questions, from (unit, GPU or None, Instruction or None, whether to ask about every instruction, question
+   or None). */
 PyObject *python_ask(PyObject *module, PyObject *arguments) {
   PyObject *object, *gpu, *instruction;
   smma_question_request q = {.arch = SMMA_ARCH_COUNT};
@@ -149,7 +149,8 @@ static smma_read_report *read_report(const char *origin, const char *text, Py_ss
   return report;
 }
 
-/* Reads a report from (file, None) or (name, text). Returns NULL with an exception or an error. */
+/* Reads a report from (file, None) or (name, text), and sets `origin` to the file or name. Returns NULL with an
+   exception or an error. */
 static smma_read_report *report_of(PyObject *object, const char **origin, smma_error *error) {
   const char *text;
   Py_ssize_t length;
@@ -181,7 +182,8 @@ PyObject *python_merge(PyObject *module, PyObject *reports) {
 
 /* ---- Vector files ---- */
 
-/* Copies one operand of given vectors, as encodings of `format`, to its part. Returns false with an exception. */
+/* Copies one operand of the given vectors to rows->part[part], as encodings of `format`. Returns false with an
+   exception. */
 static bool take_part(PyObject *object, const char *what, smma_format format, int part, npy_intp count,
                       smma_rows *rows) {
   const smma_part *p = &rows->layout.part[part];
@@ -225,7 +227,8 @@ static bool take_rows(PyObject *given, smma_rows *rows, size_t *count) {
   return good;
 }
 
-/* Returns the verification as a value, or NULL with an exception or an error. */
+/* Verifies the vectors, by the unit `object` unless it is None. Returns the result as a dict, or NULL with an exception
+   or an error. */
 static PyObject *verify(smma_verify_request *q, PyObject *object, smma_error *error) {
   smma_verification v;
   smma_unit unit;
@@ -242,7 +245,8 @@ static PyObject *verify(smma_verify_request *q, PyObject *object, smma_error *er
   return value;
 }
 
-/* Verifies vector files, from (paths, rows or None instead of them, unit or None, number of mismatches to list). */
+/* Verifies vectors, from (paths of vector files, vectors in memory instead of files or None, unit or None, number of
+   mismatches to list). */
 PyObject *python_verify(PyObject *module, PyObject *arguments) {
   PyObject *paths, *given, *object, *value = NULL;
   smma_verify_request q = {.unit = NULL};
@@ -301,7 +305,8 @@ static bool record(const smma_record_request *q, recording *r, smma_error *error
   return smma_record(q, copy_rows, r, error);
 }
 
-/* Records results: returns (recording, device and date, arrays), from (Instruction, unit, rows, seed, kind or None). */
+/* Records a unit's results, from (Instruction, unit, rows, seed, kind or None). Returns (recording, device and date,
+   arrays). */
 PyObject *python_record(PyObject *module, PyObject *arguments) {
   PyObject *object, *computing, *capsule;
   unsigned long long rows, seed;
@@ -371,7 +376,8 @@ PyObject *python_recording_write(PyObject *module, PyObject *arguments) {
 
 /* ---- Test vectors that distinguish units ---- */
 
-/* Finds such vectors, from (Instruction, units, rows, vectors searched for a pair, seed). */
+/* Finds test vectors on which units' results differ, from (Instruction, units, greatest number of vectors to return,
+   number of vectors to search for each pair of units, seed). */
 PyObject *python_next(PyObject *module, PyObject *arguments) {
   PyObject *object, *units, *value = NULL;
   unsigned long long rows, searched, seed;

@@ -6,7 +6,7 @@
 #include "binding.h"
 #include "host/thread.h"
 
-/* A matrix whose rows are contiguous, at any stride. */
+/* A matrix whose rows are contiguous: `bytes` is the size of a row, `pitch` the distance of two rows in bytes. */
 typedef struct {
   const char *data;
   npy_intp rows, bytes, pitch;
@@ -28,7 +28,8 @@ static bool are_lines(PyArrayObject *x) {
   return PyArray_NDIM(x) == 2 && (PyArray_DIM(x, 1) < 2 || PyArray_STRIDE(x, 1) == PyArray_ITEMSIZE(x));
 }
 
-/* Reports whether two such matrices of one shape and dtype have the same bits. */
+/* Reports whether two matrices of one shape and dtype, with contiguous rows, have the same bits; from (one, other,
+   threads). */
 PyObject *python_same_lines(PyObject *module, PyObject *arguments) {
   PyArrayObject *one, *other;
   PyThreadState *thread;
@@ -48,7 +49,8 @@ PyObject *python_same_lines(PyObject *module, PyObject *arguments) {
 
 /* ---- Targets ---- */
 
-/* Returns the format in which a target reads an array: that of its encodings, or the array's own. */
+/* Returns the format in which a target reads A or B: the instruction's format if the array can hold its encodings,
+   otherwise the format of the array's dtype. */
 static smma_format format_read(const smma_instruction *i, bool of_a, const PyArrayObject *x) {
   const smma_format input = of_a ? i->a : i->b;
   return !i->scale_block && array_holds(x, input) ? input : array_format_of(x);
@@ -114,7 +116,7 @@ static bool check_shapes(const smma_compare_request *r) {
   return false;
 }
 
-/* Computes the products of a request into the D of the list. */
+/* Computes the products of a request, whose results are the arrays of `list`. Returns (comparison as a dict, list). */
 static PyObject *compared(smma_compare_request *r, target_products *products, PyObject *list) {
   smma_compare_result *result = PyMem_Malloc(sizeof *result);
   PyObject *value = NULL;
@@ -130,7 +132,8 @@ static PyObject *compared(smma_compare_request *r, target_products *products, Py
   return value;
 }
 
-/* Returns (value, [each D]), from a, b and targets. */
+/* Compares the targets' products, from (a, b, tuple of targets). Returns (comparison as a dict, list of each target's
+   D). */
 PyObject *python_compare(PyObject *module, PyObject *arguments) {
   PyObject *object[2], *list, *results = NULL, *value = NULL;
   PyArrayObject *array[2] = {NULL, NULL};

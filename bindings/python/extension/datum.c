@@ -46,7 +46,8 @@ PyObject *value_from(smma_datum *datum) {
   return value;
 }
 
-/* Appends an option's name as an argument; returns the text after the option. */
+/* Appends to `to` the name of the Python argument that corresponds to the command's option ("round_in" for "--round-
+   in"). Returns the text after the option. */
 static const char *append_argument(const char *option, char *to, size_t size) {
   static const char *const others[][2] = {{"--in", "in_dtype"}, {"--out", "out_dtype"}, {"-C", "c"}};
   const char *name = option + strspn(option, "-");

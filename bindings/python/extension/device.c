@@ -49,7 +49,8 @@ enum { TYPES = sizeof types / sizeof types[0] };
 
 static const char owner_name[] = "softmma.device";
 
-/* Data of a description: the library's own memory, or the object that owns the memory. */
+/* What a description keeps alive: memory that the library allocated, a DLPack tensor, or the object that owns the
+   memory. */
 typedef struct {
   char *device; /* NULL: the memory is not the library's */
   void *memory;
@@ -176,7 +177,7 @@ PyObject *python_from_dlpack(PyObject *module, PyObject *capsule) {
 
 /* ---- To Python ---- */
 
-/* Data of a description that DLPack's consumer owns. */
+/* A DLPack tensor and its shape and strides; the consumer of the capsule frees both by managed.deleter. */
 typedef struct {
   dl_managed managed;
   int64_t numbers[]; /* shape and strides */
@@ -234,7 +235,7 @@ PyObject *python_to_dlpack(PyObject *module, PyObject *arguments) {
   return capsule;
 }
 
-/* Returns the bytes of a description's memory, read from the named device: for tests and for printing. */
+/* Returns a copy, in host memory, of an array in the named device's memory: for tests and for printing. */
 PyObject *python_device_read(PyObject *module, PyObject *arguments) {
   smma_error error;
   const char *device;

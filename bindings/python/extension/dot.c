@@ -238,7 +238,8 @@ static bool count_events(smma_coverage *coverage, const rows *r, smma_error *err
   return smma_coverage_count(coverage, r->instruction, &all, count, NULL, error);
 }
 
-/* Counts events of the vectors, or of the files if they are NULL, searches missed events, and returns the coverage. */
+/* Counts the events of the vectors `r`, or of the NULL-terminated list of files if `r` is NULL. If `tries` is not 0,
+   then searches vectors with the missed events. Returns the coverage. */
 static PyObject *cover(const rows *r, const char *const *files, uint64_t tries, uint64_t seed) {
   smma_coverage coverage = {.one = NULL};
   smma_error error = {SMMA_OK, ""};
@@ -355,7 +356,8 @@ static PyObject *picture_of(const explained *x) {
   return result;
 }
 
-/* Returns (result, the exact sum rounded once or None) of each unit, as encodings. */
+/* Returns (name of D's format, result, exact sum rounded once) of each unit. The last two are encodings; the exact sum
+   is None if it is not finite. */
 static PyObject *results_of(const explained *x) {
   PyObject *tuple = PyTuple_New(x->count);
   for (int n = 0; tuple && n < x->count; n++) {

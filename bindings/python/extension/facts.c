@@ -51,7 +51,7 @@ static smma_vector_format vector_format(const char *name) {
   return format;
 }
 
-/* Stops the work after Control-C. */
+/* Reports whether the work must stop, because of Control-C. */
 static bool watch(size_t done, size_t all, void *context) {
   (void)done, (void)all, (void)context;
   return smma_units_stopped();

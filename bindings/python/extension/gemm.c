@@ -36,7 +36,8 @@ static smma_format format_of(PyObject *object) {
   return format;
 }
 
-/* Chooses the instruction; for the method fallback, one for a format that holds the data's format. */
+/* Chooses the instruction. For the method "fallback", chooses one whose input format can hold the values of the data's
+   format. If no instruction has the requested format of D, makes a plan that rounds D to it. */
 static bool choose(call *c) {
   smma_product_request *r = &c->request;
   const array_formats formats = {.a = format_of(c->object[0]), .b = format_of(c->object[1])};
@@ -104,8 +105,8 @@ static PyObject *array_of_d(const smma_tensor *d) {
   return array;
 }
 
-/* Returns (D, the record of the command's --json, notes), from matrices, the arguments that choose the instruction, the
-   method and its options, and the rest by the names of smma_product_request. */
+/* Returns (D, the record of the command's --json, notes), from (matrices, arguments that choose the instruction,
+   (method and its options), further members of smma_product_request). */
 PyObject *python_gemm(PyObject *module, PyObject *arguments) {
   const double start = smma_seconds();
   call c = {.request = smma_product_defaults()};

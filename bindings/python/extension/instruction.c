@@ -22,7 +22,7 @@ PyObject *python_register_instruction_type(PyObject *module, PyObject *type) {
 
 /* ---- Handles ---- */
 
-/* Frees the custom unit, which is its capsule's context. */
+/* Frees the custom unit of a handle, which is the capsule's context; a handle of the catalogue has none. */
 static void release(PyObject *capsule) { smma_custom_free(PyCapsule_GetContext(capsule)); }
 
 PyObject *handle_of(const smma_instruction *instruction) {
@@ -33,8 +33,8 @@ static const smma_instruction *from_handle(PyObject *capsule) { return PyCapsule
 
 static bool is_instruction(PyObject *object) { return PyObject_IsInstance(object, instruction_type) == 1; }
 
-/* Returns the handle of an Instruction, borrowed: the Instruction object keeps it alive, and the caller keeps the
-   object. */
+/* Returns the library's instruction of an Instruction object. The object keeps the instruction alive, so the caller
+   must keep the object. */
 const smma_instruction *instruction_of(PyObject *object) {
   PyObject *capsule = is_instruction(object) ? PyObject_GetAttrString(object, "_handle") : NULL;
   const smma_instruction *instruction = capsule ? from_handle(capsule) : NULL;
@@ -65,7 +65,7 @@ PyObject *python_formats(PyObject *module, PyObject *none) {
   for (int row = 0; list && row < SMMA_FORMAT_COUNT; row++) {
     smma_format f = smma_format_at(row);
     PyObject *format;
-    if (smma_format_find(smma_format_name(f)) != f) continue; /* e8m13 */
+    if (smma_format_find(smma_format_name(f)) != f) continue; /* e8m13 is internal */
     format = Py_BuildValue("(siiN)", smma_format_name(f), smma_format_bits(f), (int)smma_format_bytes(f),
                            (PyObject *)array_dtype_of(f));
     if (!format || PyList_Append(list, format) < 0) Py_CLEAR(list);
@@ -257,7 +257,8 @@ PyObject *python_rtl_text(PyObject *module, PyObject *arguments) {
 
 /* ---- Choosing ---- */
 
-/* Reads "mxfp8", "nvfp4", "mxfp8,mxfp4", "e4m3,e5m2"; false for any other text. */
+/* Reads formats from a text such as "mxfp8", "nvfp4", "mxfp8,mxfp4" or "e4m3,e5m2". Returns false for any other text,
+   including the name of a single format without blocks. */
 static bool read_text(PyObject *in, smma_formats *f) {
   const char *text = PyUnicode_Check(in) ? PyUnicode_AsUTF8AndSize(in, NULL) : NULL;
   smma_formats read;

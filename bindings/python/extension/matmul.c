@@ -13,7 +13,8 @@
 
 enum { A, B, C, D, SCALE_A, SCALE_B, OPERANDS };
 
-/* A bound is four numbers: exact result, rest, lower and upper bound. Control-C is checked after this many rows. */
+/* BOUND_NUMBERS: a bound is four numbers (exact result, rest, lower and upper bound). BOUND_ROWS: so many rows of
+   bounds are computed between two checks for Control-C. */
 enum { BOUND_NUMBERS = 4, BOUND_ROWS = 64 };
 _Static_assert(sizeof(smma_bounded) == BOUND_NUMBERS * sizeof(double), "bounds without gaps");
 
@@ -48,8 +49,9 @@ static npy_intp columns_of(PyArrayObject *x) { return PyArray_DIM(x, PyArray_NDI
 
 /* ---- Layout ---- */
 
-/* Reports whether lines of `length` elements, with a stride of `step` bytes, lie `pitch` bytes apart as in a matrix of
-   that order; `*leading` is their distance in elements. */
+/* Reports whether `count` lines form a matrix that kernels can read: the `length` elements of a line must be
+   contiguous, and the lines must not overlap. Elements have `item` bytes and lie `step` bytes apart, lines `pitch`
+   bytes apart. Sets `*leading` to the distance of two lines in elements. */
 static bool lines_fit(npy_intp count, npy_intp pitch, npy_intp length, npy_intp step, npy_intp item, size_t *leading) {
   if (length > 1 && step != item) return false;
   *leading = (size_t)(count > 1 ? pitch / item : length);
@@ -100,7 +102,7 @@ static PyArrayObject *lay_out(int operand, PyArrayObject *x) {
   return turned;
 }
 
-/* Makes a matrix with a shape and a dtype, but no elements. Takes over `dtype`. */
+/* Makes an array with a shape and a dtype, but without memory for its elements. Takes over `dtype`. */
 static PyObject *outline(npy_intp rows, npy_intp columns, PyArray_Descr *dtype) {
   static uint64_t element;
   const npy_intp shape[] = {rows, columns}, strides[] = {0, 0};
@@ -200,14 +202,14 @@ static bool find_batch(product *p) {
   return true;
 }
 
-/* Writes the batch's shape, followed by that of its matrices. */
+/* Writes to `shape` the shape of a batch of matrices with these rows and columns, and returns it. */
 static PyArray_Dims matrices(const product *p, npy_intp rows, npy_intp columns, npy_intp shape[MOST_AXES]) {
   for (int i = 0; i < p->axes; i++) shape[i] = p->batch[i];
   shape[p->axes] = rows, shape[p->axes + 1] = columns;
   return (PyArray_Dims){shape, p->axes + 2};
 }
 
-/* Returns C unchanged if it has the result's rows and columns; otherwise broadcasts it to the result. */
+/* Broadcasts C to the result; keeps a C that is one matrix with the result's rows and columns. */
 static bool shape_c(product *p) {
   npy_intp shape[MOST_AXES];
   PyArray_Dims batched = matrices(p, rows_of(p->operand[A]), columns_of(p->operand[B]), shape);
@@ -765,7 +767,8 @@ static smma_multiplier *make_multiplier(product *p) {
   return multiplier;
 }
 
-/* Returns the rounding mode of a multiplier's A; NULL for block scale factors. */
+/* Returns the name of the rounding mode of a multiplier's A, or NULL if A has block scale factors, which have their own
+   rule. */
 static const char *rounding_of_a(const product *p) {
   const smma_instruction *i = p->instruction;
   if (i->scale_block) return NULL;

@@ -17,8 +17,8 @@ static bool format_of(const char *name, smma_format *format) {
   return false;
 }
 
-/* Makes the arrays that the rule fills: for each line its blocks, a factor for each line or for the tensor, and zero
-   points. */
+/* Makes the arrays that the rule fills: made[0] the values, made[1] the scale factors of blocks, made[2] the factors of
+   lines or of the tensor, made[3] the zero points. Arrays that the rule does not use stay NULL. */
 static bool make_arrays(const smma_operand_rule *rule, const PyArrayObject *x, const smma_operand *o,
                         PyArrayObject *made[4]) {
   const int axes = PyArray_NDIM(x);
@@ -117,7 +117,8 @@ static bool check_rule(const smma_operand_rule *rule, Py_ssize_t rows, Py_ssize_
   return false;
 }
 
-/* Returns (values, scale factors of blocks, factor, zero points, greatest magnitude, statistics). */
+/* Returns (values, scale factors of blocks, factors of lines or of the tensor, zero points, greatest magnitude,
+   statistics). Parts that the rule does not use are None. */
 PyObject *python_operand(PyObject *module, PyObject *arguments) {
   PyArrayObject *x, *made[4] = {NULL};
   PyObject *random;

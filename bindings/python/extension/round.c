@@ -24,7 +24,7 @@ int choice_named(const char *what, const char *name, const char *const *choices)
   return -1;
 }
 
-/* Returns the rounding mode of a name that custom units use. */
+/* Returns the rounding mode of a name, one of those that custom units use. */
 int rounding_named(const char *what, const char *name) { return choice_named(what, name, smma_roundings); }
 
 int operand_rounding_named(const char *name, const smma_instruction *instruction, const smma_plan *plan,
@@ -52,7 +52,8 @@ int overflow_named(const char *name) {
   return choice_named("overflow", name, overflows);
 }
 
-/* Returns the rounding to the format of an operand of an Instruction, or for None of any unit. */
+/* Returns the name of the rounding mode for operands in a format, from (Instruction, format). None as the Instruction
+   gives the mode that does not depend on a unit. */
 PyObject *python_operand_rounding(PyObject *module, PyObject *arguments) {
   const smma_instruction *instruction = NULL;
   PyObject *object;
@@ -172,7 +173,7 @@ PyObject *python_swizzle(PyObject *module, PyObject *arguments) {
 }
 
 /* Returns (values, scales, the tensor's factor), from (x, element format, scale format, block), along the last of at
- * least one axis. */
+   least one axis. */
 PyObject *python_quantize(PyObject *module, PyObject *arguments) {
   PyObject *object;
   const char *element, *scale;

@@ -12,8 +12,9 @@ static PyObject *value_of(const smma_tolerance_result *result) {
   return value;
 }
 
-/* Reads the description of A and B or the kind of generated data with (M, N, K) and whether there is a C, the format
-   that results are stored in or None, and the margin. Takes the targets if everything else is valid. */
+/* Reads (targets, descriptions of A and of B, kind of generated data, (M, N, K), whether there is a C, the format that
+   results are stored in or None, the margin). Takes the targets last, so that they need no release if another argument
+   is invalid. */
 static bool take_request(PyObject *arguments, smma_tolerance_request *r, smma_product_target *target,
                          target_products **products) {
   PyObject *list, *stored;

@@ -3,7 +3,7 @@
 
 #include "binding.h"
 
-/* Returns a row for each event: kind, index, products, sum so far, rest, exact, error. */
+/* Returns an array with a row for each event: kind, index, number of products, sum so far, rest, exact sum, error. */
 static PyObject *events_of(const smma_trace *t) {
   enum { NUMBERS = 7 };
   npy_intp shape[2] = {(npy_intp)t->events, NUMBERS};
@@ -17,7 +17,7 @@ static PyObject *events_of(const smma_trace *t) {
   return array;
 }
 
-/* Returns the k of each instruction's products, -1 for padding. */
+/* Returns an array with a row for each instruction: the k of its products, or -1 for padding. */
 static PyObject *indices_of(const smma_trace *t) {
   npy_intp shape[2] = {(npy_intp)t->schedule.steps, (npy_intp)t->schedule.k_per_step};
   PyObject *array = PyArray_SimpleNew(2, shape, NPY_INTP);
@@ -27,7 +27,8 @@ static PyObject *indices_of(const smma_trace *t) {
   return array;
 }
 
-/* Returns [(instruction as target_chosen gives it, D's element, events, k)]. */
+/* Returns a list with a tuple for each target: the instruction (as target_chosen gives it), the traced element of D,
+   the events, and the k of each instruction's products. */
 static PyObject *traces_of(const smma_trace_result *result, const target_products *products) {
   PyObject *list = PyList_New(0);
   for (size_t i = 0; list && i < result->request->targets; i++) {
@@ -40,7 +41,8 @@ static PyObject *traces_of(const smma_trace_result *result, const target_product
   return list;
 }
 
-/* Returns (value, traces, the two targets that diverge or None). */
+/* Returns (result as a dict, traces, the two targets that diverge or None). `every` is the step interval of the dict.
+ */
 static PyObject *value_of(const smma_trace_result *result, size_t every, const target_products *products) {
   const smma_explained_divergence *p = &result->divergence;
   PyObject *pair = p->found.diverges ? Py_BuildValue("(nn)", (Py_ssize_t)p->target[0], (Py_ssize_t)p->target[1])

@@ -12,7 +12,8 @@ static PyObject *array_of_matrix(smma_format format, const void *data, size_t ro
   return array;
 }
 
-/* Returns the elements, and the scale factors as they are stored: one for each block. */
+/* Returns the parts of a block-scaled or quantised matrix: its elements, its scale factors as stored (one for each
+   block; None if there are none), and the other parts that python_weight returns. */
 static PyObject *stored_parts(const smma_tensor *t) {
   const smma_stored *s = t->stored;
   char form[SMMA_STORED_TEXT];
@@ -34,7 +35,8 @@ static PyObject *stored_parts(const smma_tensor *t) {
                        array_of_matrix(SMMA_F32, t->data, t->rows, t->columns));
 }
 
-/* Returns the elements of a matrix that is stored as it is, with the name of their format. */
+/* Returns the parts of a matrix of plain numbers, in python_weight's order: its elements and the name of their format;
+   no scale factors. */
 static PyObject *plain_parts(const smma_tensor *t) {
   static const smma_format of_bytes[] = {[1] = SMMA_U8, [2] = SMMA_F16, [4] = SMMA_F32, [8] = SMMA_F64};
   const bool is_named = t->format != SMMA_NO_FORMAT;
@@ -58,7 +60,8 @@ static bool read_weight(PyObject *source, const char *path, const char *name, sm
   return done;
 }
 
-/* Returns (elements, scale factors, factor, rows and columns of a block, form, numbers). */
+/* Reads a weight, from (path, name or None, the file's bytes or None). Returns (elements, scale factors, factor, rows
+   and columns of a block, name of the form, numbers as f32 or None). */
 PyObject *python_weight(PyObject *module, PyObject *arguments) {
   PyObject *source, *parts;
   const char *path, *name;

@@ -32,7 +32,7 @@ def _file(path: Path, what: str) -> str:
 
 
 def _subjects(on: str | Instruction | None, instr: str | Instruction | None) -> tuple[str | None, Instruction | None]:
-    """Returns the subject of a campaign: a GPU or None, and one instruction or None."""
+    """Returns the subject of a campaign: a GPU's name (None: all GPUs), and an instruction (None: all instructions)."""
     for one in (instr, on):
         if isinstance(one, Instruction):
             return None, one
@@ -161,9 +161,10 @@ def campaign(
 
     ``unit`` and ``against`` are names of units, or functions as for `probe`: ``unit(a, b, c)`` returns d, with scale
     factors after c if the instruction takes them. Shapes: a and b (rows, K), c and d (rows,), in the instruction's
-    formats. Compared are the instruction ``instr``, or all instructions of the GPU ``on`` (default: of the catalogue)
-    that both units compute. ``rows`` is the number of vectors per instruction. Vector i of a seed is the same on every
-    machine. ``kind`` is as in `rows`; by default vectors that make every event happen come first.
+    formats. The campaign covers the instruction ``instr``, or all instructions of the GPU ``on`` (default: of the
+    catalogue) that both units compute. ``rows`` is the number of vectors per instruction. Vector i of a seed is the
+    same on every machine. ``kind`` is as in `rows`; by default vectors that make every arithmetic event of the rule
+    happen come first, then all kinds in turn.
 
     ``shard=(i, n)`` compares part i of n, from 1, of the vectors, for `merge`. ``resume`` is a file that stores the
     progress, also after Control-C, and from which the same call continues; or a report to continue from.

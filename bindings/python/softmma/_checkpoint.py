@@ -39,7 +39,7 @@ _DTYPES = {
     "float8_e8m0fnu": "F8_E8M0", "bool": "BOOL", "int8": "I8", "int16": "I16", "int32": "I32", "int64": "I64",
     "uint8": "U8", "uint16": "U16", "uint32": "U32", "uint64": "U64",
 }  # fmt: skip
-"""The names of dtypes, in NumPy, ml_dtypes and PyTorch, and in .safetensors."""
+"""Maps the names of dtypes in NumPy, ml_dtypes and PyTorch to their names in .safetensors."""
 
 
 class _Tensor(NamedTuple):
@@ -119,7 +119,8 @@ def _archive(tensors: Mapping[str, _Tensor]) -> bytes:
 
 
 def _chosen(path: Path, tensors: Mapping[str, Any], name: str | None) -> tuple[str, int | None]:
-    """Returns the tensor that a name denotes, by the library's rules, and its number along the leading axis."""
+    """Returns the name of the tensor that ``name`` denotes, by the library's rules, and the index N if ``name`` ends in
+    "[N]" (otherwise None)."""
     places = {}
     for i, (full, tensor) in enumerate(tensors.items()):
         axes = min(len(tensor.shape), 3)
@@ -218,8 +219,9 @@ def _of_gguf(path: Path, name: str | None) -> StoredWeight:
 
 
 def _of_fp4_blocks(data: NDArray[np.uint8], kind: str, factor: np.float32) -> bytes:
-    """Returns a .safetensors file of GGUF's FP4. A row consists of blocks: scale factors, then bytes whose low halves
-    are the first half of the elements of a scale factor (ggml-quants.c)."""
+    """Returns a .safetensors file of GGUF's FP4. A row consists of blocks: scale factors, then the elements, two to a
+    byte. For each scale factor, the low halves of its bytes hold the first half of its elements, and the high halves
+    the second half (ggml-quants.c)."""
     scales, each = (1, 16) if kind == "MXFP4" else (4, 8)
     rows, block = data.shape[0], scales * (1 + each)
     blocks = data.reshape(rows, -1, block)

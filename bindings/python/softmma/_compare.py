@@ -82,7 +82,7 @@ class Comparison(Sequence[ComparedUnit]):
             yield u.label, inputs, u.instruction.name, differ, largest, *errors
 
     def _counts(self) -> str:
-        """Returns sentences about the results that the columns leave out, with the number of each unit."""
+        """Returns a sentence for each kind of results that the columns leave out, with their number on each unit."""
         sentences = (
             ("NaN or infinity on one side, not in the largest difference", [u.special for u in self.units]),
             ("no finite error, because they or the exact results are not finite", [u.left_out for u in self.units]),

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from softmma import _core
 
 _CUDA, _CUDA_MANAGED = 2, 13  # DLPack's device types
-_ANY_STREAM = -1  # DLPack's "no stream": the producer does not wait, because the product waits for all streams
+_ANY_STREAM = -1  # DLPack's "no stream": the producer waits for nothing, because the product waits for all streams
 
 
 def number(kernel: str | None) -> int | None:
-    """Returns the index of the CUDA device in a kernel name, or None without an index."""
+    """Returns the index of the CUDA device that a kernel's name denotes ("cuda": 0), or None for another kernel."""
     name, _, index = (kernel or "").partition(":")
     return (int(index) if index.isdigit() else 0) if name == "cuda" else None
 
@@ -30,7 +30,8 @@ def is_there(x: Any) -> bool:
 
 
 def view(x: Any) -> Any:
-    """Returns the array's own memory, for the extension module only. None and arrays in host memory pass unchanged."""
+    """Returns the memory of an array on a GPU as a NumPy array that only the extension module may use. None and arrays
+    in host memory pass unchanged."""
     if x is None or not is_there(x):
         return x
     if hasattr(x, "__dlpack__"):

@@ -16,8 +16,8 @@ from softmma._units import Instruction
 
 
 class Row(NamedTuple):
-    """A counterexample: the product of one row and one column on which two functions differ. It has ``k`` products; the
-    operands given stand at the places ``at``, and all other operands are +0."""
+    """A counterexample: the product of one row and one column, with ``k`` products, for which two functions return
+    different results. ``a`` and ``b`` hold the elements with the indices k in ``at``; all other elements are +0."""
 
     a: NDArray[Any]
     b: NDArray[Any]
@@ -79,10 +79,10 @@ def equal(
 ) -> Equality:
     """Proves from their rules that two targets return the same bits for every product, or finds a counterexample.
 
-    A target is an instruction or a GPU, written "GPU:FORMAT" if its input format is not ``in_dtype``. If the formats of A
-    or B differ, only operands that both formats hold are compared, and all NaN are equal; ":FORMAT" is of the GPU of x. ``plan`` is one
-    plan for both targets, or a list or tuple with one for each; None is a single chain. ``k`` is the K examined
-    (default: every K). At most ``rows`` vectors are searched (docs/equal.md).
+    A target is an instruction or a GPU, written "GPU:FORMAT" if its input format is not ``in_dtype``. If the formats of
+    A or B differ, only operands that both formats hold are compared, and all NaN are equal; y may be ":FORMAT" alone,
+    on the GPU of x. ``plan`` is one plan for both targets, or a list or tuple with one for each; None is a single
+    chain. ``k`` is the K examined (default: every K). At most ``rows`` vectors are searched (docs/equal.md).
 
         >>> import softmma
         >>> bool(softmma.equal("H100", "B200", in_dtype="bf16"))

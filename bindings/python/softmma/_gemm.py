@@ -26,11 +26,11 @@ class Gemm(NamedTuple):
     k: int
     d_format: str
     kernel: str
-    """The kernel that computed it here; the bits do not depend on it."""
+    """The kernel that computed D here; the bits of D do not depend on the kernel."""
     seconds: float
     method: str | None
     words: int | None
-    """Number of words of each number, in the methods of words."""
+    """Number of words that each number is split into, in methods that split numbers into words; otherwise None."""
     slices: tuple[int, int] | None
     """Number of slices of A and of B, in the method ozaki."""
     notes: tuple[str, ...]

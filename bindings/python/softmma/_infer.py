@@ -77,14 +77,14 @@ class Rival(NamedTuple):
 
 
 class Misfit(NamedTuple):
-    """Vectors with different results from the best model and the unit."""
+    """How the unit's results differ from the best model's: ``wrong`` of ``asked`` queried vectors are mismatches."""
 
     asked: int
     wrong: int
     kinds: Mapping[str, tuple[int, int]]
     """For each kind of generated vector: the number of mismatches and of queried vectors. Empty for a recording."""
     hold: Mapping[str, int]
-    """Number of mismatches that contain an operand of a kind, for example "a subnormal factor"."""
+    """Number of mismatches that contain each kind of operand, for example "a subnormal factor"."""
     holds: str
     """`hold` as a sentence; empty if the mismatches contain no such operands."""
     where: str

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 Level = dict[str, Any]
 
-MOST_LISTED = 4096  # parts of a list
+MOST_LISTED = 4096  # greatest number of parts in a plan's list
 MOST_STRIDES = 16
-MOST_LEVELS = 3  # levels of a plan that are searched
-MOST_FORMS = 4  # forms tried for the levels below a level
-MOST_SCATTERED = 64  # sums of non-consecutive products that are tried
+MOST_LEVELS = 3  # greatest number of nested levels that are searched
+MOST_FORMS = 4  # greatest number of forms tried for the levels below a level
+MOST_SCATTERED = 64  # greatest number of sums of non-consecutive products that are tried as first parts
 
 
 class Sums:
@@ -27,7 +27,7 @@ class Sums:
         self.root = k + len(parts) - 1
         self.parent = [-1] * (k + len(parts))
         generator = np.random.default_rng(0)
-        self.weights = [int(x) for x in generator.integers(1, 2**62, k)]  # a set of products is known by its sum
+        self.weights = [int(x) for x in generator.integers(1, 2**62, k)]  # their sum identifies a set of products
         self.weight = list(self.weights)
         self.size = [1] * k
         self.first = list(range(k))
@@ -275,7 +275,8 @@ def cost(levels: Sequence[Level]) -> int:
 
 
 def _in_length(length: int, n: int) -> Level:
-    """Returns a level with parts of this length: as a number of slices if the length is not that of a block."""
+    """Returns a level that deals n products into parts of this length. The level gives the number of parts instead of
+    the length if the length is no multiple of 16 and at most 64 parts of equal length have it."""
     parts = _up(n, length)
     if length % 16 and _up(n, parts) == length and parts <= 64 and length > 1:
         return {"deal": "contiguous", "parts": parts}
@@ -325,7 +326,8 @@ def _levels(follower: _Follower, products: Sequence[int], most: int) -> Iterator
 
 
 def _listed(follower: _Follower) -> Iterator[list[Level]]:
-    """Yields a list of parts of any lengths, each the largest that the levels below it can add."""
+    """Yields levels of which the first lists its parts: parts of any lengths, each the largest that the levels below
+    can add."""
     sums = follower.sums
     tried: list[list[Level]] = []
     for node in islice(sums.above(0), MOST_SCATTERED):
@@ -375,7 +377,8 @@ def _chains(follower: _Follower) -> Iterator[list[Level]]:
 
 
 def _largest_chains(sums: Sums, downward: bool) -> Iterator[list[int]]:
-    """Yields the products of chains of two-term sums in order. No sum shows which of the first two comes first."""
+    """Yields the largest chains of two-term sums, as lists of their products in the order of addition. No sum shows
+    which of the first two products comes first; ``downward`` puts the greater one first."""
     order: list[list[int] | None] = [[x] for x in range(sums.k)]
     for below in sums.parts:
         x, y = sorted(below, key=lambda node: -sums.size[node])[:2]
@@ -395,7 +398,7 @@ def _largest_chains(sums: Sums, downward: bool) -> Iterator[list[int]]:
 
 
 def _ranges(products: Sequence[int]) -> list[list[int]]:
-    """Returns [[first, end], ...]."""
+    """Returns the products, in order, as ranges [first, end] of consecutive numbers, without end itself."""
     ranges: list[list[int]] = []
     for x in products:
         if ranges and ranges[-1][1] == x:

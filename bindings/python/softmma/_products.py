@@ -117,7 +117,8 @@ def _seen(given: Mapping[str, Any], d: NDArray[Any], **of_a: Any) -> None:
         seen.append(({name: given[name] for name in _ARGUMENTS if name in given} | of_a, d))
 
 
-# A product's arguments for the extension module, in order, and the signature without A and C.
+# _ARGUMENTS: the names of a product's arguments in the order of the extension module. _OF_B: matmul's signature without
+# A, C and A's scale factors.
 _ARGUMENTS = (
     "a", "b", "c", "on", "instr", "in_dtype", "out_dtype", "scale_a", "scale_b", "alpha", "beta", "scaling", "split_k",
     "promote_every", "plan", "bias", "scale_d", "threads", "kernel", "round_in",
@@ -252,7 +253,7 @@ KINDS = ("random", "normal", "edge", "zeros", "tiny", "cancellation", "ill", "ne
 
 
 def check_kind(kind: str | None, none: str) -> None:
-    """Raises ValueError if there is no such kind; None stands for ``none`` in turn."""
+    """Raises ValueError if there is no such kind. ``none`` says in the message which kinds None stands for."""
     if kind is not None and kind not in KINDS:
         raise ValueError(f"kind: there is no {kind!r}; there are {', '.join(KINDS)}, and None for {none} in turn")
 

@@ -24,8 +24,9 @@ class Explanation:
     """An explanation, bit by bit, of one dot-product-add on one or two units.
 
     It prints as text, and a notebook shows ``svg``. ``results`` has the result of each unit, and ``exact`` the exact
-    sum rounded once (None if an operand is not finite). ``difference`` is a line about the first step whose outcome
-    differs between two units; empty if no step differs. ``value`` is the record that ``softmma explain --json`` prints.
+    sum rounded once to each unit's format (None if an operand is not finite). ``difference`` is a line about the first
+    step whose outcome differs between two units; empty if no step differs. ``value`` is the record that ``softmma
+    explain --json`` prints.
     """
 
     def __init__(
@@ -74,8 +75,8 @@ def explain(
     Operands and instruction are as in `dot`, without further axes. With two GPUs, or two instructions, the first step
     whose outcome differs is marked and named. If their K differ, operands must fit the smaller one.
 
-    With a ``plan`` there may be more products than one call takes, and each call and addition is explained. It then
-    takes one GPU, and gives no ``svg`` and no ``exact``.
+    With a ``plan`` there may be more products than one call takes, and each call and addition is explained. `explain`
+    then takes one GPU, and the result has no ``svg`` and no ``exact``.
 
         >>> import softmma
         >>> e = softmma.explain([-8192, 1, 1, 1], [1024, -0.5, -0.25, -0.125], 2**23, on=("H100", "A100"),
@@ -185,7 +186,8 @@ def probe(
     ``unit`` its model is examined. ``unit(a, b, c)`` is a function that returns d. Shapes: a and b (rows, K), c and d
     (rows,), in the instruction's formats. For block-scaled instructions it is ``unit(a, b, c, scale_a, scale_b)``. A
     real GPU can thus be examined through any library that multiplies matrices on it. ``unit`` may also be a name that
-    ``softmma units`` lists: "cuda", "plugin:FILE". ``rows`` vectors are queried again, about six times.
+    ``softmma units`` lists: "cuda", "plugin:FILE". To check that results repeat, ``rows`` vectors are computed about
+    six times, in different orders and batches.
 
         >>> import softmma
         >>> softmma.probe("A100")["alignment_bits"].value
@@ -215,9 +217,10 @@ def _name_of(unit: Callable[..., ArrayLike] | str | None) -> str:
 class Difference(NamedTuple):
     """The differences of two units.
 
-    Both units computed vectors of ``instruction``, the one with the greater K; the other unit passes its result on
-    until the vector ends. ``features`` has the title of each numerical feature in which they differ, with both values.
-    ``row`` is the smallest vector found whose results differ, as arrays a, b and c; ``results`` has both results and
+    Both units computed vectors of ``instruction``, the one with the greater K. If their K differ, the unit with the
+    smaller K is called several times, each time with the previous result as c. ``features`` has the title of each
+    numerical feature in which they differ, with both values. ``row`` is the smallest vector found whose results differ,
+    as arrays a, b and c, and ``terms`` is the number of its nonzero products and c; ``results`` has both results and
     ``scales`` its scale factors of a and b. All three are None if no vector differs. ``normal`` and ``all`` count the
     vectors compared, of normal data and of all kinds in turn, and those whose results differ. ``value`` is the record
     that ``softmma diff --json`` prints.
@@ -265,7 +268,7 @@ def diff(
         False
 
     Raises LookupError as `matmul` does, any exception of the function, and ValueError for instructions with different
-    formats of C or D. Source: ``softmma diff`` queries in the same way.
+    formats of C or D. Source: ``softmma diff`` does the same.
     """
     names = several(instr, "instr")
     if len(on) != 2:

@@ -18,9 +18,9 @@ from softmma._products import dot, matmul
 from softmma._units import Custom, Instruction, chosen
 from softmma._units import dtype as dtype_of
 
-CHECKS = 64  # sums of random numbers
-REPEATED = 16  # queries that are repeated
-MOST_PLANS = 16  # plans that are recomputed
+CHECKS = 64  # number of random sums with which a tree is checked
+REPEATED = 16  # number of queries at each end of the search that are repeated
+MOST_PLANS = 16  # greatest number of plans that are recomputed
 
 
 class Tree(NamedTuple):
@@ -122,7 +122,7 @@ class _Random(NamedTuple):
 
 
 class _Asker:
-    """Calls the function with rows of numbers."""
+    """Calls the function that is examined, for one element of D, and counts the calls."""
 
     def __init__(
         self,
@@ -178,7 +178,8 @@ class _Asker:
                 raise ValueError("f gives another result for the same arguments: it is no function of A and B")
 
     def sums(self) -> Sums:
-        """Returns the order, found by the library; the first queries are repeated at the end."""
+        """Returns the order of additions, which the library finds. Keeps the first queries, so that `again` can repeat
+        them."""
 
         def answer(a: NDArray[Any], b: NDArray[Any]) -> float:
             d = self.call(a, b)
@@ -207,7 +208,7 @@ class _Way(NamedTuple):
 
     product: str | None  # format that products are rounded to, or None: FMA
     total: str
-    upward: bool = True  # FMA: of two products the one with the lower k is rounded first
+    upward: bool = True  # FMA: of two products, the one with the lower k is rounded first
 
     def __str__(self) -> str:
         if self.product is None:

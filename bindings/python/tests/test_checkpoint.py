@@ -96,7 +96,7 @@ def same(x, y):
 
 
 def gemm(command, tmp_path, *arguments):
-    """Returns the product of the command, and its notes."""
+    """Runs the command gemm. Returns the product, and the command's notes."""
     _, notes = command("gemm", *arguments, "-o", tmp_path / "d.npy", notes=True)
     return np.load(tmp_path / "d.npy"), notes
 
@@ -267,7 +267,7 @@ UNREAD = [
 
 @pytest.mark.parametrize(("form", "parts"), UNREAD)
 def test_unread(form, parts, tmp_path):
-    """Codes of a form that is not read are never taken for numbers, by whatever name the layer is found."""
+    """Codes of a form that is not read are never taken for numbers, by any name that finds the layer."""
     file = write(tmp_path / "m.safetensors", {LAYER + end: x for end, x in parts.items()})
     (elements, *_) = parts
     for name in LAYER, LAYER + elements, LAYER.rpartition(".")[2]:
@@ -392,7 +392,8 @@ def test_gguf(tmp_path):
 @pytest.mark.all
 @pytest.mark.parametrize("form", ["nvfp4", "mxfp4", "mxfp6", "mxfp8", "float", "int4"])
 def test_compressed_tensors(form, tmp_path):
-    """Checkpoints that compressed-tensors compresses and safetensors writes, against its own decompression."""
+    """Reads checkpoints that compressed-tensors compressed and safetensors wrote. Their numbers must equal those of
+    compressed-tensors' own decompression."""
     torch = pytest.importorskip("torch")
     pytest.importorskip("compressed_tensors")
     from compressed_tensors.compressors.base import BaseCompressor
@@ -431,7 +432,7 @@ def test_compressed_tensors(form, tmp_path):
 
 @pytest.mark.all
 def test_gpt_oss(tmp_path):
-    """Against the conversion of transformers."""
+    """Compares the numbers with those of the conversion of transformers."""
     torch = pytest.importorskip("torch")
     convert = pytest.importorskip("transformers.integrations.mxfp4")._convert_moe_packed_tensors
     from safetensors.torch import save_file
@@ -445,7 +446,7 @@ def test_gpt_oss(tmp_path):
 
 @pytest.mark.all
 def test_transformers_fp8(tmp_path):
-    """Blocks of 128 x 128, against the conversion of transformers."""
+    """Compares weights with blocks of 128 x 128 with the conversion of transformers."""
     torch = pytest.importorskip("torch")
     convert = pytest.importorskip("transformers.integrations.finegrained_fp8")._dequantize_fp8_weight
     from safetensors.torch import save_file

@@ -171,8 +171,8 @@ ROUNDED = {
 
 @pytest.mark.parametrize("mode", ROUNDED)
 def test_rounding_of_operands(mode):
-    """D passes if it is the product of A and B in any rounding, unless one is named; this also holds for products and
-    their parts."""
+    """If no rounding of A and B is named, D passes if it is the product for any rounding. With a name, only that
+    rounding passes. The rounding also applies to multipliers, traces, comparisons and recipes."""
     eye, of = np.eye(2, dtype=np.float32), {"on": "A100", "in_dtype": "tf32"}
     d = softmma.matmul(TIES, eye, round_in=mode, **of)
     assert d.tolist() == ROUNDED[mode]

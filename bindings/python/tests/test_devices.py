@@ -39,7 +39,7 @@ def test_batches_and_plans(generator, device):
 
 
 def test_fork(device):
-    """A device does not survive a fork, and reports this."""
+    """After a fork, a device does not work in the child process, and the error message says so."""
     child = os.fork()
     if child == 0:
         a = np.ones((1, 16), np.float16)

@@ -118,7 +118,7 @@ def test_blocks():
 
 
 def outputs(notebook):
-    """Returns the output of a notebook without pictures: the text of every cell."""
+    """Yields the output of each cell of a notebook as text, without pictures."""
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             data = output.get("data", {})

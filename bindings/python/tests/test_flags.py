@@ -74,7 +74,8 @@ def opposite(x):
 
 
 class Unit:
-    """Operations that raise flags. `ends`: results have the exponents of the format."""
+    """Operations that raise flags. `round` and `sum` round to the format. With ends=False, the exponent of a result is
+    unlimited."""
 
     def __init__(self, name, rounding="nearest-even", early=False):
         self.format, self.rounding, self.early, self.flags = Format(name), rounding, early, Flag(0)

@@ -112,7 +112,8 @@ NUMBERS = {
 @pytest.mark.parametrize("case", NUMBERS)
 @pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["eager", "jit"])
 def test_dimension_numbers(generator, case, transform):
-    """Shapes and axes equal JAX's own; on small integers the numbers too, forward and backward."""
+    """Shapes, dtypes and axes equal those of JAX, forward and backward. The numbers are equal, too, because they are
+    small integers."""
     shape_a, shape_b, numbers = NUMBERS[case]
     a, b = (jnp.asarray(generator.integers(-3, 4, shape), jnp.float32) for shape in (shape_a, shape_b))
     dot = softmma.jax.dot_general("H100", "fp16")
@@ -216,7 +217,8 @@ def derivatives(f, g=None):
 @pytest.mark.parametrize("case", CONVOLUTIONS)
 @pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["eager", "jit"])
 def test_convolutions(generator, case, transform):
-    """Shapes and axes equal JAX's own, and on small integers the numbers, forward and backward."""
+    """Shapes and dtypes equal those of JAX, forward and backward. The numbers are equal, too, because they are small
+    integers."""
     x, w = (integers(generator, shape) for shape in CONVOLUTIONS[case][:2])
     outline = jax.eval_shape(convolution(case), x, w)
     g = integers(generator, outline.shape)
@@ -227,7 +229,7 @@ def test_convolutions(generator, case, transform):
 
 
 def test_groups_without_an_axis(generator):
-    """The result equals that with an axis of one pixel; XLA of JAX 0.7 is wrong in this case."""
+    """Without spatial axes, the result equals that with one axis of one pixel. XLA of JAX 0.7 is wrong in this case."""
     x, w = (generator.standard_normal(s).astype(np.float32) for s in ((2, 6), (4, 3)))
     conv = softmma.jax.conv_general_dilated("H100", "fp8_tensorwise")
     none = lambda x, w: conv(x, w, (), (), feature_group_count=2)  # noqa: E731
@@ -237,7 +239,8 @@ def test_groups_without_an_axis(generator):
 
 @pytest.mark.parametrize("case", list(CONVOLUTIONS)[1:5])
 def test_derivatives_of_convolutions(generator, case):
-    """Second derivatives, and programs that JAX has differentiated, consist of convolutions."""
+    """Second derivatives, derivatives in forward mode, and gradients taken inside an emulated function are computed by
+    convolutions on the unit."""
     x, w = (integers(generator, shape) for shape in CONVOLUTIONS[case][:2])
 
     def loss(f):
@@ -461,7 +464,7 @@ def test_jit_is_eager(generator, weights, recipe):
 @pytest.mark.parametrize("recipe", RECIPES)
 @pytest.mark.parametrize("axes", [(0, None), (None, 0), (0, 0), (2, 1)])
 def test_vmap_is_a_loop(generator, recipe, axes):
-    """Each element has its own tensor factor and random numbers."""
+    """Under vmap, each element has its own tensor factor and its own random numbers."""
     shapes = [(5, 64), (64, 6)]
     magnitudes = np.logspace(-4, 4, 3, dtype=np.float32)
     arrays = []
@@ -832,7 +835,7 @@ def test_linear_solve(generator):
 
 
 def test_emulated_twice(generator):
-    """The inner emulation computes the product."""
+    """If a function is emulated twice, the inner emulation computes the product."""
     x = jnp.asarray(generator.standard_normal((4, 4)), jnp.float32)
     inner = softmma.jax.emulate(lambda x: x @ x, "H100", "fp16")
     assert same(softmma.jax.emulate(inner, "H100", "bf16")(x), softmma.matmul(x, x, in_dtype="f16"))

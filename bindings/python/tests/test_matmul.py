@@ -30,7 +30,7 @@ def operands(generator):
 
 
 def expected(a, b, c=None, **options):
-    """Compares with a reference: element by element, step by step along K, by dot."""
+    """Returns the product of a reference, which computes each element by calls of dot, one for each step along K."""
     i = softmma.find(options["on"], "wgmma.m64n8k32.f32.e4m3.e4m3")[0]
     d = np.zeros((a.shape[0], b.shape[1]), np.float32) if c is None else c
     for k in range(0, a.shape[1], i.k):

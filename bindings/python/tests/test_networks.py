@@ -680,7 +680,7 @@ def test_delayed_scaling_has_a_history_for_each_place(network, x):
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("blocks", [None, (16, 8), (5, 7)])
 def test_flash_attention(causal, blocks):
-    """Forward and backward equal attention; blocks change only the order."""
+    """Both ways to compute attention have the same results, forward and backward, except for the order of sums."""
     torch.manual_seed(0)
     q, k, v = (torch.randn(2, 3, 37, 16, requires_grad=True) for _ in range(3))
     found = []

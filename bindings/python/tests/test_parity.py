@@ -373,7 +373,7 @@ NAMES = {"gemm": {"d"}}  # members that name files of the command
 
 
 def commands(command):
-    """A command of two words ("vectors gen") goes by its second word."""
+    """Returns the names of the command's subcommands. Of two words ("vectors gen") the second is the name."""
     return set(re.findall(r"^  (?:[a-z]+ )?([a-z][a-z-]+)  ", command("--help"), re.M))
 
 

@@ -58,7 +58,8 @@ def test_tokens(transformer):
 
 
 def test_nearest(transformer):
-    """The nearest sentences in FP64 are as expected. In FP64 the order of sums cannot affect a ranking."""
+    """The sentence nearest to each sentence is as expected. It is computed in FP64, whose rounding errors are too small
+    to change the ranking."""
     network, _, tokens = transformer
     exact = sentences.similarities(sentences.embed(network.double(), tokens))
     network.float()
@@ -68,7 +69,8 @@ def test_nearest(transformer):
 
 
 def test_sentences(transformer):
-    """H100 and B200 are one function in FP16, so everything around it is equal too; MI300X is a different function."""
+    """In FP16, H100 and B200 compute the same function, so all values of the network are equal on both. MI300X computes
+    a different function."""
     network, _, tokens = transformer
     _, rows = sentences.compare(
         network, tokens[:4], [("H100", "fp16"), ("B200", "fp16"), ("MI300X", "fp16"), ("V100", "nvfp4")]

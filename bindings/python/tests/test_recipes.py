@@ -21,7 +21,7 @@ def generator():
 
 
 def scale_of(amax, greatest):
-    """Transformer Engine's compute_scale_from_amax."""
+    """Returns the scale of Transformer Engine's compute_scale_from_amax."""
     if amax == 0 or not np.isfinite(amax):
         return F32(1)
     with np.errstate(over="ignore"):
@@ -457,8 +457,8 @@ def spread(numbers, rows, columns, shape):
 
 
 def by_formula(x, operand, dtype="f32"):
-    """Returns the values, each block's factor at its elements, the FP32 factors of lines or of the tensor, and the zero
-    points, of lines along K. Each library's formula is written as its source has it."""
+    """Returns four arrays: the values, for each element the factor of its block, the factors of the tensor or of its
+    lines, and the zero points. The last two may be None. The formula of each library is written as in its source."""
     rows, columns = recipes.SCALINGS[operand.scaling]
     rows, columns = rows or len(x), columns or x.shape[1]
     padded = np.pad(x, ((0, -len(x) % rows), (0, -x.shape[1] % columns)))

@@ -86,7 +86,8 @@ def copied(run, x):
 
 
 def filled(run, x):
-    """Runs the network with saved activations copied into new tensors, as programs do that move them into buffers."""
+    """Runs the network, with saved activations copied into new tensors. Programs do this that move activations into
+    buffers."""
 
     def away(y):
         return torch.empty_like(y).copy_(y)
@@ -100,7 +101,7 @@ def copied_in_checkpoint(run, x):
 
 
 class Again(torch.autograd.Function):
-    """A user's function that computes its forward pass again in the backward pass."""
+    """A function of a user that computes its forward pass again in the backward pass."""
 
     @staticmethod
     def forward(ctx, x, run, *parameters):
@@ -193,7 +194,7 @@ def test_double_backward(net, way):
 
 
 def test_gradients_in_memory_of_activations(net):
-    """The gradient that the caller passes may be the activation itself."""
+    """The gradient that the caller passes may be the tensor of the activation itself."""
     found = []
     for copy in (False, True):
         x = torch.randn(8, 32, generator=torch.Generator().manual_seed(3))

@@ -68,7 +68,8 @@ def test_doubles_are_rounded_once():
 
 
 def reference(x, format):
-    """Quantises block by block, with exact powers of two and ml_dtypes' roundings."""
+    """Quantises block by block, with exact powers of two and ml_dtypes' roundings. Returns the values and the scale
+    factors."""
     element, greatest, block = {
         "mxfp8_e4m3": (ml_dtypes.float8_e4m3fn, 448, 32),
         "mxfp8_e5m2": (ml_dtypes.float8_e5m2, 57344, 32),
@@ -226,7 +227,7 @@ def p3109_name(k, p, signed, extended):
 
 
 def p3109_values(k, p, signed, extended):
-    """All values of a format, by code. Source: the interim report 4.0, section 4.7.2."""
+    """Returns all values of a format, in the order of their codes. Source: the interim report 4.0, section 4.7.2."""
     bias = 2 ** (k - p - 1) if signed else 2 ** (k - p)
     codes = np.arange(2 ** (k - signed))
     field, fraction = codes >> (p - 1), codes % 2 ** (p - 1)
@@ -240,7 +241,8 @@ def p3109_values(k, p, signed, extended):
 
 
 def p3109_rounded(x, k, p, signed, mode, draws=None):
-    """Rounds to precision, without a greatest number; for `draws`, (N, R), stochastically. Section 4.7.4."""
+    """Rounds to the format's precision, as if there were no greatest number. `draws`: (N, R) of stochastic rounding.
+    Source: section 4.7.4."""
     bias = 2 ** (k - p - 1) if signed else 2 ** (k - p)
     q = np.maximum(np.frexp(np.where(np.isfinite(x) & (x != 0), x, 1))[1] - 1, 1 - bias) - p + 1
     s = np.abs(np.ldexp(x, -q))
@@ -284,7 +286,7 @@ def p3109_saturated(x, values, signed, extended, mode, saturation):
 
 
 def p3109_codes(x, values):
-    """The code of each value."""
+    """Returns the code of each number of x, which must be in `values`."""
     order = np.argsort(values)
     nan = int(np.flatnonzero(np.isnan(values))[0])
     place = np.searchsorted(values[order[:-1]], np.where(np.isnan(x), 0, x))
@@ -365,7 +367,8 @@ def p3109_unit(format, d, k):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("width", [3, 5, 8])
 def test_p3109_factors(width):
-    """Multiplies every code by one, in formats whose numbers f32 can hold. Also checks NaN and infinities."""
+    """The product of every value of a format and one is that value, also for NaN and infinities. Leaves out formats
+    with numbers that f32 cannot hold."""
     for format in p3109_formats([width]):
         name, values = p3109_name(*format), p3109_values(*format)
         finite = np.abs(values[np.isfinite(values) & (values != 0)])

@@ -343,7 +343,8 @@ def test_diff():
 
 
 def test_diff_of_a_function():
-    """Replaces an A100: computes as its model, with a bit flipped in one of a thousand results."""
+    """A function that returns the model's results does not differ from the model; one that returns them with the
+    opposite sign does."""
     i = softmma.instruction("A100", "HMMA.16816.F32")
 
     def ampere(a, b, c):

@@ -248,7 +248,7 @@ def test_isolated_layers_get_the_inputs_of_fp32(network, x):
 
 
 def test_isolated_outputs_of_all_kinds():
-    """Modules whose tensors are expanded, changed in place, several, or none."""
+    """With `isolate`, outputs can be expanded, changed in place, several tensors, or no tensor."""
 
     class Kinds(nn.Module):
         def __init__(self):
@@ -983,7 +983,7 @@ def test_state_that_another_layer_left():
 
 
 def test_targets(network, x):
-    """Every kind of target."""
+    """All kinds of targets are accepted, and each has a name in the result."""
     unit = softmma.find("H100", "wgmma bf16")[0]
     emulation = emulate("A100", weights="f16", activations="f16")
     d = compare(network, (x,), ["H100", BF16, unit, {"mine": emulation, "dict": {"on": "H100", "weights": "bf16"}}])

@@ -207,8 +207,8 @@ def test_two_formats(dtypes):
 
 
 def test_many_products():
-    """For pairs of pairs, half of K log2 K calls are sufficient, because each shows both halves; tests/test_tree.c uses
-    thousands."""
+    """For pairs of pairs, half of K log2 K calls are sufficient, because each call shows both halves. tests/test_tree.c
+    tests sums of thousands of products."""
     pairs, sums = 1024, []
     neighbours(list(range(pairs)), pairs, sums)
 

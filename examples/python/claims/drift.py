@@ -129,8 +129,8 @@ def exact(stored):
 
 
 def digits(format, images):
-    """Runs the trained digits network on pairs of GPUs, and counts the differing outputs of each layer and the
-    differing answers."""
+    """Runs the trained digits network on pairs of GPUs, in both ways of ENDS. Counts the differing outputs of each
+    layer and the differing answers, and measures the distance of the logits."""
     weights = load_file(DATA / "digits-mlp.safetensors")
     pixels = np.load(DATA / "digits.npy")[:images] / 16
     layers = [softmma.round(weights[name], format) for name in sorted(weights)]

@@ -83,7 +83,7 @@ def change(rule, changes):
 
 
 def measure(rule, netlist=None):
-    """Synthesizes a rule."""
+    """Synthesizes a rule and returns its cost. Writes the gates to `netlist`."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "rule.json").write_text(json.dumps(rule))

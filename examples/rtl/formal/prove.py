@@ -273,7 +273,7 @@ class Solver:
         self.parser.parse(str(file), True, True)
 
     def ask(self, formulas, reference):
-        """Returns None if no operands satisfy them, operands that do, or False if time ran out."""
+        """Returns None if no operands satisfy the formulas, operands that satisfy them, or False if time ran out."""
         options = self.bitwuzla.Options()
         options.set(self.bitwuzla.Option.PRODUCE_MODELS, True)
         options.set(self.bitwuzla.Option.TIME_LIMIT_PER, int(1000 * self.seconds))

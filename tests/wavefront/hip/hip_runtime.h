@@ -171,8 +171,8 @@ static inline void demand(bool met, const char *what) {
 
 constexpr bool IS_GFX11 = EMULATED[4] == '1';
 
-/* The location of an element; `slot` counts elements of the operand. gfx11 has copies in all groups of 16 lanes; this
-   is the first. */
+/* The location of an element. `slot` is its index among the elements of the operand in a lane. gfx11 has copies in all
+   groups of 16 lanes; this is the first. */
 struct wmma_location {
   int lane, slot;
 };

@@ -22,8 +22,8 @@ Pair = tuple[History | None, History | None]
 def _matrices(
     x: NDArray[Any], labels: tuple[int, ...], lead: Sequence[int], rows: Sequence[int], columns: Sequence[int]
 ) -> NDArray[Any]:
-    """Returns the array as matrices after leading axes. A leading axis it lacks has size 1, or is dropped at the
-    front."""
+    """Returns the array as a batch of matrices (lead..., rows, columns). A leading axis that the array lacks gets size
+    1; if it is the first axis, it is left out."""
     size = dict(zip(labels, x.shape))
     while lead and lead[0] not in size:
         lead = lead[1:]
@@ -49,7 +49,7 @@ def computed(p: Contraction, a: NDArray[Any], b: NDArray[Any], histories: Pair =
 
 
 def _one(p: Contraction, a: NDArray[Any], b: NDArray[Any], histories: Pair) -> NDArray[Any]:
-    """Computes one product of matrices."""
+    """Computes a product without windows, as a batch of matrix products."""
     size = dict(zip((*p.a, *p.b), (*a.shape, *b.shape)))
     apart = [label for label in p.d if label in p.apart]
     batch = [label for label in p.d if label in p.a and label in p.b and label not in p.apart]

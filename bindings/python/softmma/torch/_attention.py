@@ -19,7 +19,8 @@ from softmma.torch._roles import ACTIVATIONS, GRADIENTS
 
 
 def library_blocks(width: int, backward: bool) -> tuple[int, int]:
-    """Returns the rows of queries and of keys in a block, by head width: FlashAttention-2's on an A100, no dropout."""
+    """Returns the numbers of rows of queries and of keys in a block, for a head width: those of FlashAttention-2 on an
+    A100 without dropout."""
     if width <= 64:
         return 128, 128
     if backward:
@@ -40,7 +41,7 @@ def forward(
 ) -> tuple[Tensor, Tensor]:
     """Computes O and the logarithm of the softmax's denominators."""
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
-    unit = scale if attn_mask is None else math.log(2)  # unit of exponents
+    unit = scale if attn_mask is None else math.log(2)  # the exponent of e that 1 in s stands for
     k, v = (_for_each_head(x, q) for x in (k, v))
     o = torch.zeros(*q.shape[:-1], v.shape[-1])
     logarithm = torch.zeros(q.shape[:-1])
@@ -77,7 +78,7 @@ def backward(
     scale: float | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
-    unit = scale if attn_mask is None else math.log(2)  # unit of exponents
+    unit = scale if attn_mask is None else math.log(2)  # the exponent of e that 1 in s stands for
     heads = k.shape[1]
     k, v = (_for_each_head(x, q) for x in (k, v))
     along = (gradient.float() * o.float()).sum(-1, keepdim=True)
@@ -111,8 +112,8 @@ def _blocks(size: int, block: int) -> Iterator[slice]:
 
 
 def _masked(s: Tensor, i: slice, j: slice, causal: bool, mask: Tensor | None, scale: float) -> Tensor:
-    """Returns Q K^T with -inf above the diagonal. With a mask, which the library lacks, it is scaled to powers of 2
-    first."""
+    """Returns Q K^T with -inf above the diagonal. If a mask is given (the library takes none), both are first converted
+    to exponents of 2 and added."""
     if mask is not None:
         size = (*s.shape[:-2], i.stop if mask.shape[-2] > 1 else 1, j.stop if mask.shape[-1] > 1 else 1)
         mask = mask[..., i if size[-2] > 1 else slice(None), j if size[-1] > 1 else slice(None)]

@@ -181,7 +181,8 @@ class Call:
         return known
 
     def _onto(self, a: Prepared, b: Prepared, c: NDArray[Any], product: Product) -> NDArray[Any]:
-        """Computes C + A B with a unit that starts from C. The factors of A and B would have to act before."""
+        """Computes C + A B with a unit that starts from C. Raises ValueError if A or B has scale factors, which act
+        after the sum."""
         if any(x.factor is not None or x.scales is not None for x in (a, b)):
             raise ValueError(f"attention='flash' needs formats without factors, not {a.operand} x {b.operand}")
         arguments = self.unit.arguments(a.operand, b.operand, product)

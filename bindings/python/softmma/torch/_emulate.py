@@ -45,10 +45,11 @@ _REDISPATCHED = torch._C._disabled_torch_dispatch_impl if hasattr(torch._C, "_di
 
 @dataclass
 class _Forward:
-    """What is stored at the autograd node of a forward product: its place, and whether its backward pass has begun.
+    """What is stored at the autograd node of a forward product: its place and the state of its backward pass.
 
     ``counted``: the product was emulated. ``repeated``: it was emulated within a backward pass, so its own backward
-    pass may never come. ``repeats``: its backward pass may repeat forward passes (checkpoints).
+    pass may never come. ``repeats``: its backward pass may repeat forward passes (checkpoints); ``repeating`` holds the
+    contexts entered for them. ``seen``: its backward pass has begun.
     """
 
     place: Place
@@ -382,7 +383,8 @@ class Emulation(TorchDispatchMode):
             return self._histories.setdefault(key, History(operand.history))
 
     def kept_weight(self, x: torch.Tensor) -> torch.Tensor | None:
-        """Returns the parameter that x is, or None if its prepared operand is not to be cached."""
+        """Returns the parameter that x is, views, or was computed from. Returns None if there is no such parameter, or
+        if its prepared operand is not to be cached."""
         return self.roles.parameter(x) if self.keep_weights and self._active else None
 
     # ---- The place of a product, and its backward pass ----

@@ -153,7 +153,7 @@ class Layers:
         return self._names.get(modules[-1], type(modules[-1]).__name__)
 
     def choice(self, modules: list[Module], otherwise: Any) -> Any:
-        """Returns the choice for the innermost module that matches a pattern."""
+        """Returns the choice for the innermost module that matches a pattern, or ``otherwise`` if none does."""
         if self.choices:
             self.name(modules)
             if modules and type(modules[-1]).__name__ == "OptimizedModule":

@@ -179,7 +179,8 @@ class Key(NamedTuple):
 
 @dataclasses.dataclass
 class _Source:
-    """A tensor that a call takes, with its gradient: the sum over the edges of the graph between the two."""
+    """A tensor that a call takes, and its gradient ``total``: the sum of what the ``edges`` of autograd's graph bring,
+    which lead from the call's nodes to the tensor."""
 
     product: str
     path: str
@@ -348,8 +349,9 @@ class Recorder(TorchFunctionMode):
         return {key: self._wide_dtypes(value) for key, value in x.items()} if type(x) is dict else x
 
     def _widened(self, name: str, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Computes an operation without the roundings that the model asks for. Random numbers depend on the dtype, so
-        they are drawn in the original one."""
+        """Replaces operations that would round or depend on the dtype: conversions to a narrower type go to the wide
+        type; random numbers are drawn in FP32, as in the original run, and then converted. Returns None for all
+        other operations."""
         if name in _NARROW and args:
             return converted(args[0], self.wide)
         if name not in _DRAWN and name not in _DRAWN_IN_PLACE:
@@ -376,7 +378,7 @@ class Recorder(TorchFunctionMode):
             self._look()
 
     def _look(self) -> None:
-        """Forgets the products seen so far."""
+        """Forgets the products that units have computed so far, so that ``seen`` holds only later ones."""
         seen = products_seen.get()
         self.seen = [] if seen is None else seen
         self.seen.clear()

@@ -149,7 +149,7 @@ class _Group(NamedTuple):
 
 
 def _has_groups(a: Tensor, b: Tensor, *others: Any, offs: Tensor | None = None, **_: Any) -> bool:
-    """Reports whether there are ends of groups if, and only if, an operand is a matrix."""
+    """Reports whether ends of groups are given exactly when they are needed: if A or B has only two axes."""
     ends = offs is not None or any(isinstance(x, Tensor) and x.dtype == torch.int32 for x in others)
     return ends == (2 in (a.dim(), b.dim()))
 
