@@ -26,7 +26,7 @@ typedef struct {
 SMMA_API smma_status smma_device_describe(const char *driver, size_t index, smma_device_info *info, size_t size,
                                           smma_error *error);
 
-/* Allocates `bytes` bytes in the memory of `device` ("cuda", "cuda:1"), for programs that have no other way to it.
+/* Allocates `bytes` bytes in the memory of `device` ("cuda", "cuda:1"), for programs that do not use its driver.
  * smma_gemm takes such addresses with `on_device`. `*memory` is NULL on an error. Errors: SMMA_INVALID_ARGUMENT if
  * `memory` is NULL; SMMA_NO_KERNEL if the device cannot be used, or its driver's memory has no addresses;
  * SMMA_DEVICE_FAILED. */

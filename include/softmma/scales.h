@@ -31,7 +31,7 @@ SMMA_API size_t smma_swizzled_bytes(size_t lines, size_t blocks);
 SMMA_API smma_status smma_swizzle_scales(const unsigned char *scales, size_t lines, size_t blocks,
                                          unsigned char *swizzled);
 
-/* Writes lines * blocks factors. Errors: as smma_swizzle_scales. */
+/* Writes lines * blocks factors, line by line. Errors: as smma_swizzle_scales. */
 SMMA_API smma_status smma_unswizzle_scales(const unsigned char *swizzled, size_t lines, size_t blocks,
                                            unsigned char *scales);
 

@@ -88,14 +88,15 @@ SMMA_API smma_status smma_convert(smma_format from_format, const void *from, smm
                                   smma_conversion *conversion);
 
 /* Stochastic roundings of IEEE P3109 (interim report 4.0, section 4.7.4) with N random bits R, for a value that is the
- * fraction v of the way from a number to the next one of larger magnitude. The larger one is taken if */
+ * fraction v of the way from a number to the next one of larger magnitude. The value is rounded to the larger number if
+ * the enumerator's condition holds. */
 typedef enum {
   SMMA_STOCHASTIC_A = 0, /* floor(v 2^N) + R >= 2^N */
   SMMA_STOCHASTIC_B = 1, /* floor(v 2^(N+1)) + 2 R + 1 >= 2^(N+1) */
-  SMMA_STOCHASTIC_C = 2  /* v 2^N, rounded to an even integer if halfway between two, + R >= 2^N */
+  SMMA_STOCHASTIC_C = 2  /* v 2^N, rounded to an integer (ties to even), + R >= 2^N */
 } smma_stochastic;
 
-/* Like smma_convert with a stochastic rounding. Element i is rounded by the last `random_bits` bits (1 to
+/* Works like smma_convert, but rounds stochastically. Element i is rounded by the last `random_bits` bits (1 to
  * SMMA_MOST_RANDOM_BITS) of element i of `random`. Overflow is as in rounding to nearest. */
 #define SMMA_MOST_RANDOM_BITS 30
 SMMA_API smma_status smma_convert_stochastic(smma_format from_format, const void *from, smma_format to_format, void *to,
@@ -165,17 +166,17 @@ typedef enum {
   SMMA_BASIS_CUSTOM = 4    /* the description of a custom unit */
 } smma_basis;
 
-/* Returns the basis of an instruction's model. SMMA_BASIS_ASSUMED for NULL. */
+/* Returns the basis of an instruction's model, or SMMA_BASIS_ASSUMED for NULL. */
 SMMA_API smma_basis smma_instruction_basis(const smma_instruction *instruction);
 
-/* Returns "recorded", "emulated", "reported", "assumed" or "custom". */
+/* Returns the name of a basis: "recorded", "emulated", "reported", "assumed" or "custom". */
 SMMA_API const char *smma_basis_name(smma_basis basis);
 
 /* Writes the parameters of the model, for example "F=25 L=16 rho=RZ-FP32 e_zero=-133". Writes at most `size` bytes,
  * including the final zero byte, and nothing if `text` is NULL. Returns the length of the whole text. */
 SMMA_API size_t smma_instruction_parameters(const smma_instruction *instruction, char *text, size_t size);
 
-/* Writes alias number `index` of an instruction in the same way. Returns 0 if there is no such alias. */
+/* Writes alias number `index` of an instruction, from 0, like smma_instruction_parameters. Returns 0 past the last. */
 SMMA_API size_t smma_instruction_alias(const smma_instruction *instruction, size_t index, char *text, size_t size);
 
 /* ---- Custom units ---- */

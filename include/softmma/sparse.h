@@ -19,7 +19,7 @@ extern "C" {
  * elements; K in the instruction's name is twice that number. */
 SMMA_API int smma_sparse_group(const smma_instruction *instruction);
 
-/* Computes a product with a sparse instruction; otherwise like smma_gemm.
+/* Computes a product with a sparse instruction; apart from the following rules, works like smma_gemm.
  *
  * `arguments->k` is K, the number of rows of B, and must be a multiple of G = smma_sparse_group. A is M x K/2 and holds
  * the stored elements. Scale factors, promote_every, split_k and plans count stored elements: with scale_block B,

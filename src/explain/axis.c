@@ -2,9 +2,8 @@
 
 #include <string.h>
 
-/* The shortest runs that become gaps: of weights without bits, and of weights at which every number repeats its
-   digit. */
-#define SHORTEST_EMPTY 6
+#define SHORTEST_EMPTY 6 /* number of weights without bits from which on a run becomes a gap */
+/* Number of weights, at which every number repeats its digit, from which on a run becomes a gap. */
 #define SHORTEST_RUN 12
 
 /* An axis of at most this length has no gaps, so that distances are visible. */
@@ -14,8 +13,8 @@ static char digit(const smma_axis_row *row, int weight) {
   return weight < row->floor ? '.' : smma_drawn_bit(row->x, weight);
 }
 
-/* Reports whether every row has equal digits at the two weights. Clears `*empty` if a row has a bit there rather than a
-   blank. */
+/* Reports whether every row has equal digits at the two weights. Sets `*empty` to false if a row has a bit at `weight`,
+   not a blank. */
 static bool same_digits(const smma_axis_row *row, int rows, int weight, int other, bool *empty) {
   for (int i = 0; i < rows; i++) {
     char bit = digit(&row[i], weight);

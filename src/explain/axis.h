@@ -11,21 +11,21 @@
 /* Width of a gap in cells. A gap replaces a run of powers of two in which each number repeats one digit. */
 #define SMMA_AXIS_GAP 3
 
-/* The part of the axis that a row needs: the bits of x from 2^floor on. */
+/* A row of the picture: it shows the bits of x down to 2^floor. */
 typedef struct {
   const smma_drawn *x;
   int floor;
 } smma_axis_row;
 
 typedef struct {
-  int first, last;               /* the highest and the lowest weight */
-  int cells;                     /* the width */
+  int first, last;               /* the highest and the lowest weight: exponents of powers of two */
+  int cells;                     /* width of the axis in cells */
   int16_t at[SMMA_AXIS_WEIGHTS]; /* cell of each weight, indexed by its distance from SMMA_WIDE_LEAST; weights of a gap
                                     share its first cell */
-  bool gap[SMMA_AXIS_WEIGHTS];
+  bool gap[SMMA_AXIS_WEIGHTS];   /* for each weight, whether it is in a gap */
 } smma_axis;
 
-/* Makes an axis. Each weight in `mark`, and the weight below it, has its own cell; other weights may share a cell. */
+/* Makes the axis of `rows` rows. The weights in `mark`, and the weights below them, are not in gaps; others may be. */
 void smma_axis_make(smma_axis *axis, const smma_axis_row *row, int rows, const int *mark, int marks);
 
 /* Returns the cell of a weight, or -1 if it is in a gap or outside the axis. */

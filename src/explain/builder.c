@@ -1,4 +1,4 @@
-/* Common parts of the explanations of all algorithms. */
+/* Functions that build the explanations of all algorithms. */
 #include "explain/builder.h"
 
 #include "isa/catalogue.h"

@@ -6,7 +6,7 @@
 #include "isa/key.h"
 #include "isa/print.h"
 
-/* A node and its name. */
+/* A node of a composition (a product or sum) and its name. */
 typedef struct {
   smma_node node;
   char label[24];
@@ -17,12 +17,12 @@ typedef struct {
 typedef struct {
   smma_explain_builder *builder;
   const smma_step *step;
-  char where[64]; /* "step 2 of 3, sum 1 of 4" */
+  char where[64]; /* the sum's name in titles: "step 2 of 3, sum 1" */
   const named *term;
   int count; /* number of terms; the accumulator is the last one if there are more terms than a group has */
 } sum;
 
-/* Returns the part of a node that fits in 64 bits. */
+/* Returns the node as a number; its significand has the leading 64 bits. */
 static smma_number number_of(smma_node n) {
   const smma_leading x = smma_leading_of(n);
   return (smma_number){.significand = x.significand,
@@ -32,7 +32,7 @@ static smma_number number_of(smma_node n) {
                        .negative = n.negative};
 }
 
-/* Returns the k-th factor as it is shown: as it is, or aligned in its block. */
+/* Returns a[k] (or b[k]) as the explanation shows it: aligned in its block if factors are, otherwise unchanged. */
 static smma_number shown_factor(const smma_explain_builder *b, bool of_a, int k) {
   const smma_operation *o = b->operation;
   const smma_composition *p = &o->rule.with.composition;
@@ -63,8 +63,8 @@ static int64_t signed_value(smma_bits128 magnitude, bool negative) {
   return negative ? -(int64_t)magnitude.low : (int64_t)magnitude.low;
 }
 
-/* Fills the rows of the stage with the terms as added. Returns false if a term or the sum has more bits than can be
-   drawn. */
+/* Fills the lines of the stage with the terms as the sum adds them: aligned and cut. Returns false if a term or the sum
+   has more bits than can be drawn. */
 static bool align(const sum *s, smma_stage *stage, const smma_node *term, smma_node total) {
   const int bits = smma_sum_bits(s->step, s->count);
   const smma_bits128 zero = {0, 0};
@@ -78,8 +78,8 @@ static bool align(const sum *s, smma_stage *stage, const smma_node *term, smma_n
     if (below) kept = smma_subtract_bits128(zero, kept);
     if (!fits(kept)) return false;
     stage->line[i].cut = complements ? total.exponent - bits : total.exponent - cut->bits + cut->again;
-    const int shift =
-        stage->line[i].cut - (total.exponent - bits); /* a shift by 62 leaves nothing of the bits that fit */
+    const int shift = stage->line[i].cut -
+                      (total.exponent - bits); /* aligned terms have at most 62 bits, so a shift by 62 removes all */
     stage->line[i].aligned = signed_value(kept, below != frame) >> (shift < 62 ? shift : 62);
     stage->line[i].rounds_down =
         cut->rounding == SMMA_ROUND_DOWN && !smma_is_dropped(s->step, i, term[i], total.exponent);
@@ -113,7 +113,7 @@ static void tell_cuts(const sum *s, int reference, char *text, size_t size) {
   if (s->count > s->step->take) tell_cut("the accumulator", &s->step->accumulator, reference, text, size);
 }
 
-/* Writes a note on what happens to the sum before it is rounded to the output: complements (on a separate line), a
+/* Writes a note on the operations on a sum other than its rounding to the output: complements (on a separate line), a
    limited width, a first rounding, flushing. */
 static void note_sum(const smma_step *p, char *note, size_t size) {
   if (p->opposing == SMMA_OPPOSING_COMPLEMENT)
@@ -214,14 +214,14 @@ static smma_node explain_sum(const sum *s) {
 
 typedef struct {
   smma_explain_builder *builder;
-  int step, sums; /* number of the step; number of its sums */
+  int step, sums; /* index of the current step; number of its sums so far */
   named node[SMMA_MAXIMUM_K];
-  int count;
+  int count; /* number of nodes */
 } walk;
 
 static const smma_composition *composition_of(const walk *w) { return &w->builder->operation->rule.with.composition; }
 
-/* Returns the next sum of a step, with its name. */
+/* Explains the next sum of a step; returns its value with its name. */
 static named next_sum(walk *w, const named *term, int count) {
   const smma_composition *p = composition_of(w);
   sum s = {.builder = w->builder, .step = &p->step[w->step], .term = term, .count = count};
@@ -290,8 +290,8 @@ static void scale(walk *w) {
   for (int i = 0; i < w->count; i++) w->node[i].node = node[i];
 }
 
-/* Names a product, such as "a[3]*b[3]", or a product of slices: "a0[3]*b1[3]" is that of the first slice of a and the
-   second of b. */
+/* Names a product, such as "a[3]*b[3]", or a product of slices: "a0[3]*b1[3]" is the product of the first slice of a[3]
+   and the second slice of b[3]. */
 static void name_product(const smma_composition *p, int k, int phase, char *label, size_t size) {
   if (p->slice_a || p->slice_b)
     smma_print(label, size, "a%d[%d]*b%d[%d]", phase / p->slices_b, k, phase % p->slices_b, k);

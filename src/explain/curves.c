@@ -11,10 +11,13 @@
 #define TOP 74.0
 #define WIDTH 760.0
 #define HEIGHT 380.0
-#define COLUMNS 1520 /* of the points in one column, the first, the least, the greatest and the last are drawn */
 #define LEGEND_ROW 18.0
 
-/* Colours of Okabe and Ito's palette, solid first, then dashed. */
+/* Number of columns of points. Of each, only the first, the least, the greatest and the last point are drawn. */
+#define COLUMNS 1520
+
+/* Colours of the curves, from Okabe and Ito's palette. The first curves are solid; when all colours are used, curves
+   are dashed. */
 static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"};
 enum { COLOURS = sizeof colours / sizeof *colours, MOST_TICKS = 64 };
 
@@ -26,14 +29,14 @@ typedef struct {
   smma_svg svg;
   double x_end;        /* x goes from 0 to this value */
   double linear;       /* y is linear up to this value */
-  double below, above; /* the scaled ends of y */
+  double below, above; /* the ends of the y axis, as values of `scaled` */
   smma_svg_font font;
 } plot;
 
 /* ---- The axes ---- */
 
-/* Scales y for the axis: returns y / linear in the linear range, and a logarithm above it, with one unit for each
-   decade. */
+/* Returns the position of y on the axis: y / linear in the linear range, and outside of it a logarithm, with one unit
+   for each decade. */
 static double scaled(const plot *p, double y) {
   const double size = fabs(y) / p->linear;
   return copysign(size <= 1 ? size : 1 + log10(size), y);
@@ -77,7 +80,7 @@ static void find_ends(plot *p) {
   p->below -= room, p->above += room;
 }
 
-/* Returns 1, 2 or 5 times a power of ten, so that `length` holds about `count` ticks. */
+/* Returns the distance of ticks, 1, 2 or 5 times a power of ten, so that `length` has about `count` ticks. */
 static double tick_step(double length, int count) {
   const double power = pow(10, floor(log10(length / count))), times = length / count / power;
   return power * (times < 1.5 ? 1 : times < 3.5 ? 2 : times < 7.5 ? 5 : 10);
@@ -93,7 +96,7 @@ static void draw_tick_y(plot *p, double y) {
   smma_svg_text(&p->svg, LEFT - 8, at + 4, &p->font, text);
 }
 
-/* Reports whether y exceeds the linear range; the ends have 5 % margin. */
+/* Reports whether the y axis extends beyond the linear range by more than its margin. */
 static bool has_logarithm(const plot *p) { return fmax(-p->below, p->above) > 1.2; }
 
 static void draw_axis_y(plot *p) {
@@ -129,7 +132,8 @@ static void draw_point(plot *p, smma_point point, bool *pen) {
   *pen = true;
 }
 
-/* Draws the points in one column of the picture, in order. */
+/* Draws the points in the column of point `first`: of many points, only the first, the least, the greatest and the
+   last. Returns the index of the next point. */
 static size_t draw_column(plot *p, const smma_curve *c, size_t first, bool *pen) {
   const double column = floor(c->point[first].x / p->x_end * COLUMNS);
   size_t least = first, most = first, last = first;

@@ -16,13 +16,13 @@ typedef struct {
   size_t count;
 } smma_curve;
 
-/* A picture of curves. y is linear up to the maximum of the flattest nonzero curve. If another curve exceeds ten
-   times that value, y is logarithmic above it. */
+/* A picture of curves. The y axis is linear up to the maximum of the flattest curve that is not zero. If another curve
+   exceeds ten times that maximum, the axis is logarithmic above it. */
 typedef struct {
   const char *title, *subtitle, *x_title, *y_title;
   const smma_curve *curve;
   size_t count;
-  double mark; /* an x to mark with mark_text; no mark if mark_text is NULL */
+  double mark; /* an x that the picture marks with mark_text; NULL: no mark */
   const char *mark_text;
 } smma_curves;
 

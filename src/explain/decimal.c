@@ -14,7 +14,7 @@ static bool special_text(char *text, size_t size, double value) {
   return true;
 }
 
-/* Writes a number of at most four bits as "2^-23" or "-1.25*2^30". */
+/* Writes a number of at most four significant bits as "2^-23" or "-1.25*2^30". Returns false for other numbers. */
 static bool power_text(char *text, size_t size, double value) {
   int exponent;
   double significand = 2 * frexp(value, &exponent);
@@ -26,8 +26,8 @@ static bool power_text(char *text, size_t size, double value) {
   return true;
 }
 
-/* Reports whether the decimal of `digits` significant digits is exactly the value, not rounded: it reads back as the
-   value, and the value's full decimal, which has at most 767 significant digits, has only zeros after these digits. */
+/* Reports whether the decimal, which has `digits` significant digits, is exactly the value: it reads back as the value,
+   and the value's full decimal, which has at most 767 significant digits, has only zeros after these digits. */
 static bool is_value(const char *decimal, double value, int digits) {
   char all[800];
   if (strtod(decimal, NULL) != value) return false;
@@ -36,7 +36,8 @@ static bool is_value(const char *decimal, double value, int digits) {
   return strspn(behind, "0") == strcspn(behind, "e");
 }
 
-/* Reports whether the decimal is easy to read: 8192, not 8e+03. */
+/* Reports whether the decimal is easy to read: has no exponent (8192, not 8e+03), unless the value is very large or
+   small. */
 static bool is_plain(const char *text, double value) {
   return !strchr(text, 'e') || fabs(value) >= 1e9 || fabs(value) < 1e-4;
 }

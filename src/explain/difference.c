@@ -41,7 +41,7 @@ static bool same_amount(amount x, amount y) {
   return x.negative == y.negative && x.magnitude == y.magnitude && x.exponent == y.exponent;
 }
 
-/* Returns the amount that a line contributes to the sum. */
+/* Returns the amount that a line contributes to the stage's sum. */
 static amount line_outcome(const smma_stage *stage, const smma_explain_line *line) {
   if (stage->kind == SMMA_STAGE_ALIGN) return amount_of(line->aligned < 0, smma_magnitude(line->aligned), line->cut);
   return amount_of(line->exact.negative, line->exact.kind == SMMA_ZERO ? 0 : line->exact.significand,
@@ -264,7 +264,8 @@ void smma_print_results(FILE *stream, smma_format format, const char *const *nam
     smma_encoding_hex(hex, sizeof hex, format, result[i]);
     smma_encoding_text(value, sizeof value, format, result[i]);
     if (smma_encoding_of(format).bits > 32)
-      fprintf(stream, "  %-*s  %s  %s\n", width, name[i], bits, value); /* or the line is too long */
+      fprintf(stream, "  %-*s  %s  %s\n", width, name[i], bits,
+              value); /* bits and value on one line, otherwise it is too long */
     else
       fprintf(stream, "  %-*s  %s  %s = %s\n", width, name[i], bits, hex, value);
     if (i == 0) memcpy(first, bits, sizeof first);

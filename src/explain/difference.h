@@ -13,24 +13,25 @@ typedef struct {
   smma_explanation *explanation;
 } smma_explained;
 
-/* An explanation of a test vector, with the data that its smma_explained points at. */
+/* An explanation of a test vector, together with the data that `explained` points at. */
 typedef struct {
   smma_operation operation;
   smma_explanation explanation;
   smma_explained explained;
 } smma_explained_row;
 
-/* Explains a test vector. `unit` is the name to show. Fails if memory runs out. Free with
+/* Explains a test vector. `unit` is the name to show. Returns false with a message if memory runs out. Free with
    smma_explanation_free(&x->explanation). */
 bool smma_explain_row_of(smma_explained_row *x, const char *unit, const smma_instruction *instruction,
                          const smma_row *row, smma_error *error);
 
-/* The first difference, described. */
+/* A description of the first difference. */
 typedef struct {
   char text[320]; /* "alignment of a[3]*b[3]: ..."; empty if all outcomes are equal */
 } smma_difference;
 
-/* Finds the first difference, and marks the row, step or stage of each computation at which it occurs. */
+/* Finds the first difference, and marks the line, step or stage of each computation at which it occurs
+   (is_first_difference). */
 smma_difference smma_find_difference(const smma_explained unit[2]);
 
 /* Prints both computations with the same bit positions in the same columns, marks their first difference, and prints
@@ -41,15 +42,16 @@ void smma_explain_print_two(FILE *stream, const smma_explained unit[2], int widt
    to `why`, as one line. */
 bool smma_same_operands(const smma_operation *one, const smma_operation *other, char *why, size_t size);
 
-/* Like smma_same_operands, but K may differ if there are no scale factors: the operation with the greater K then gets
-   zeros for its other products. */
+/* Works like smma_same_operands, but K may differ if there are no scale factors: the operation with the greater K then
+   gets zeros for its additional products. */
 bool smma_share_operands(const smma_operation *one, const smma_operation *other, char *why, size_t size);
 
 /* Writes the bits of an encoding, "1 01111110 10000000000000000000000": sign, exponent, fraction, and unused bits of
    the container. */
 void smma_encoding_bits(char *text, size_t size, smma_format format, uint64_t encoding);
 
-/* Prints a line for each result, and a line with "^" below the bits that differ from the first result. */
+/* Prints a line for each of `count` results with its name, and below it a line with "^" under the bits that differ from
+   the first result. */
 void smma_print_results(FILE *stream, smma_format format, const char *const *name, const uint64_t *result, int count);
 
 #endif

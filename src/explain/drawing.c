@@ -10,9 +10,9 @@
 
 /* The detail of a drawing. Levels are tried in order until the lines are short enough. */
 typedef struct {
-  bool factors;
-  int rest;   /* bits shown after the last retained bit */
-  int digits; /* digits of values */
+  bool factors; /* whether factors are shown */
+  int rest;     /* bits shown after the last retained bit */
+  int digits;   /* digits of values */
 } drawing_detail;
 
 static const drawing_detail details[] = {{true, 16, DIGITS}, {true, 8, DIGITS}, {true, 8, 6}, {true, 4, 6},
@@ -22,7 +22,7 @@ static void set_sign(smma_table_row *line, const smma_drawn *x) {
   line->sign = x->zero ? ' ' : x->negative ? '-' : '+';
 }
 
-/* Adds a term: its exact value and the value after alignment. */
+/* Adds a row for a term: its exact value and its value after alignment. */
 static void add_term(smma_table *t, const smma_stage *stage, const smma_shown_term *term, drawing_detail detail) {
   smma_table_row *line = smma_table_add(t);
   const bool align = stage->kind == SMMA_STAGE_ALIGN;
@@ -41,7 +41,7 @@ static void add_term(smma_table *t, const smma_stage *stage, const smma_shown_te
   smma_decimal_text(line->kept + 3, sizeof line->kept - 3, term->kept_value, term->kept_is_exact, detail.digits);
 }
 
-/* Adds a sum or its rounded value. */
+/* Adds a row for a sum or its rounded value. */
 static void add_sum(smma_table *t, const char *label, double value, bool exact, int digits, const smma_drawn *x) {
   smma_table_row *line = smma_table_add(t);
   snprintf(line->label, sizeof line->label, "%s", label);
@@ -50,7 +50,7 @@ static void add_sum(smma_table *t, const char *label, double value, bool exact, 
   smma_ruler_draw(&t->ruler, x, NULL, line->bits);
 }
 
-/* Adds a line for a term that was rounded down to the next lower multiple, with that multiple. */
+/* If a negative term was rounded down, adds a row with the rounded value. */
 static void add_rounded_down(smma_table *t, const smma_shown_term *term, int digits) {
   if (!term->line->rounds_down || !term->is_cut || !term->exact.negative || term->kept.zero) return;
   add_sum(t, "  rounded down", term->kept_value, term->kept_is_exact, digits, &term->kept);
@@ -67,15 +67,16 @@ static void add_terms(smma_table *t, const smma_stage *stage, drawing_detail det
   t->terms = t->count;
 }
 
-/* Reports whether aligned terms are so far below the result, which was rounded up to it, that they do not fit in one
-   line. */
+/* Reports whether the bits of aligned terms are so far below the result's bits that they do not fit in one line. This
+   happens if rounding up gave the result. */
 static bool is_far_below(const smma_stage *stage, const smma_stage_sums *s) {
   const int most = 60;
   return stage->kind == SMMA_STAGE_ALIGN && s->has_result && !s->sum.zero && !s->result.zero &&
          s->result.top - s->sum.top > most;
 }
 
-/* Adds the sums. A rounding has a line only if it changes the value above. */
+/* Adds rows for the sum, for its rounding down and for the result. A rounding has a row only if it changes the
+   value. */
 static void add_sums(smma_table *t, const smma_stage *stage, const smma_stage_sums *s, int digits) {
   double before = s->sum_value;
   char name[sizeof t->row->label];
@@ -127,7 +128,7 @@ static void exact_ruler(smma_ruler *r, const smma_stage *stage, const smma_stage
   smma_ruler_exact(r, x, count);
 }
 
-/* Prints a part of the lost amount: "-0.125 in alignment". */
+/* Prints `before` and a part of the lost amount: "-0.125 in alignment". */
 static void print_part_lost(FILE *stream, const char *before, smma_wide *sum, const char *where) {
   char text[32];
   bool exact;
@@ -166,7 +167,7 @@ static void widen(int *width, int other) {
   if (*width < other) *width = other;
 }
 
-/* Makes the table. Shows all digits of sums of 32-bit integers, up to ten. */
+/* Makes the table of a stage. Sums of 32-bit integers are shown with all their digits, at most ten. */
 static void make_table(smma_table *t, const smma_stage *stage, const smma_stage_sums *s, drawing_detail detail,
                        const smma_drawing_frame *frame) {
   bool align = stage->kind == SMMA_STAGE_ALIGN;
@@ -201,7 +202,8 @@ void smma_drawing_widen(smma_drawing_frame *frame, const smma_stage *stage) {
   widen(&frame->exponent_width, table.exponent_width);
 }
 
-/* Makes the table with the most detail that fits in `width`; returns false if even the least detail does not fit. */
+/* Makes the table with the most detail that fits in `width`. If no detail fits, makes it with the least detail and
+   returns false. */
 static bool fit_table(smma_table *t, const smma_stage *stage, const smma_stage_sums *s, int width,
                       const smma_drawing_frame *frame) {
   for (size_t i = 0; i < sizeof details / sizeof *details; i++) {

@@ -4,13 +4,13 @@
 
 #include "explain/explain.h"
 
-/* A layout that several aligned stages share, so that bits of one weight stand in one column. The first column of bits
-   has the weight 2^top. The widths are the least widths of the text columns to the left of the bits. */
+/* A layout that several aligned stages share, so that bits of equal weight are in the same column. The first column of
+   bits has the weight 2^top. The widths are the least widths of the text columns to the left of the bits. */
 typedef struct {
   int top, label_width, factors_width, value_width, exponent_width;
 } smma_drawing_frame;
 
-/* Widens the frame for a stage of any kind. */
+/* Widens the frame so that it also suits a stage of any kind. */
 void smma_drawing_widen(smma_drawing_frame *frame, const smma_stage *stage);
 
 /* Prints SMMA_STAGE_ALIGN and SMMA_STAGE_EXACT: a line of bits for each term under an axis, their sum, and the amount

@@ -8,7 +8,7 @@
 #include "host/locale.h"
 #include "isa/compose.h"
 
-/* Computes the exact sum and its distance from the result. */
+/* Sets the members of the explanation that compare the result with the exact sum: finite, correctly_rounded, lost. */
 static void compare_with_exact(const smma_explain_builder *b, uint64_t c) {
   const smma_operation *o = b->operation;
   smma_explanation *e = b->explanation;
@@ -37,7 +37,7 @@ static void compare_with_exact(const smma_explain_builder *b, uint64_t c) {
   e->lost = d.kind > SMMA_FINITE ? NAN : smma_wide_value(&sum, &e->lost_is_exact);
 }
 
-/* Explains an algorithm without a special drawing: explains its composition instead. */
+/* Explains an algorithm that has no drawing of its own by explaining its composition. Returns d. */
 static uint64_t explain_as_steps(smma_explain_builder *b) {
   smma_operation steps = *b->operation;
   smma_explain_builder of_steps = *b;
@@ -69,9 +69,9 @@ static uint64_t explain_algorithm(smma_explain_builder *b) {
   }
 }
 
-/* Allocates the arrays. A block of L products has at most four stages and 2 L + 6 rows (GTR-FDPA: even, odd, join, c),
-   or 2 L steps. Let N be the number of nodes before the first step of a composition. A step has at most N sums, with N
-   nodes and N accumulators in total. */
+/* Allocates the arrays. A block of L products has at most four stages (GTR-FDPA: even products, odd products, their
+   sum, c) and 2 L + 6 lines, or 2 L steps. A composition whose first step adds N nodes has at most N sums in each step,
+   with N nodes and N accumulators in total. */
 static bool allocate(const smma_operation *o, smma_explanation *e) {
   size_t block = (size_t)smma_block_of(o), blocks = (size_t)o->k / block;
   smma_composition composition;

@@ -1,6 +1,6 @@
-/* Explains one dot-product-add like a drawing on paper: the bits of the terms aligned on a common axis, the bits
-   that alignment retains and truncates, the sum, and the rounding. First the content of the drawing as data, then its
-   text. */
+/* Explains one dot-product-add by a drawing: the bits of the terms aligned on a common axis, the bits that alignment
+   retains and truncates, the sum, and the rounding. smma_explain makes the content of the drawing as data;
+   smma_explain_print prints it as text. */
 #ifndef SMMA_EXPLAIN_EXPLAIN_H
 #define SMMA_EXPLAIN_EXPLAIN_H
 
@@ -16,7 +16,7 @@ typedef struct {
   char factors[72];         /* "1.5 * 2.25"; empty for a term that is not a product */
   smma_number exact;        /* the exact term: finite or zero */
   int exponent;             /* exponent with which the term enters the alignment */
-  bool has_exponent;        /* false for integers and ignored zeros: `exponent` does not count for the maximum */
+  bool has_exponent;        /* false for integers and ignored zeros, which do not take part in the greatest exponent */
   bool product;             /* the term is a product; products that are zero are drawn together */
   bool rounds_down;         /* the term is rounded down instead of toward zero */
   int64_t aligned;          /* the aligned term: a multiple of 2^cut */
@@ -30,18 +30,18 @@ typedef struct {
   char operands[88];                /* "1.5 * 2 + 0.25" */
   char note[64];                    /* the flushed operands, or empty */
   smma_number factor[2], addend[2]; /* values before flushing */
-  int factors, addends;             /* 0 or 2; 0 to 2 */
+  int factors, addends;             /* number of factors, 0 or 2; number of addends, 0 to 2 */
   bool product_flushed, addend_flushed, result_flushed;
   bool is_first_difference; /* the first difference is here */
-  smma_format format;
+  smma_format format;       /* format of the result */
   uint64_t result;
   double lost;        /* the exact value minus the result; NaN if either is not finite */
   bool lost_is_exact; /* whether the double is exactly the difference */
 } smma_explain_step;
 
 typedef enum {
-  SMMA_STAGE_ALIGN, /* lines truncated under emax, and their sum */
-  SMMA_STAGE_EXACT, /* lines summed exactly */
+  SMMA_STAGE_ALIGN, /* terms truncated relative to the greatest exponent, and their sum */
+  SMMA_STAGE_EXACT, /* terms summed exactly */
   SMMA_STAGE_STEPS, /* operations with one rounding each */
   SMMA_STAGE_NOTE   /* nothing to draw: special values, an empty sum */
 } smma_stage_kind;
@@ -82,9 +82,10 @@ typedef struct {
 bool smma_explain(const smma_operation *operation, const smma_row *row, smma_explanation *explanation);
 void smma_explanation_free(smma_explanation *explanation);
 
-/* The headings of an explanation: "T-FDPA, F = 25, ..." and "d = c + sum of a[k]*b[k], K = 16, ...". */
+/* The headings of an explanation. */
 typedef struct {
-  char model[4096], formats[256];
+  char model[4096];  /* "T-FDPA, F = 25, ..." */
+  char formats[256]; /* "d = c + sum of a[k]*b[k], K = 16, ..." */
 } smma_explain_heading;
 smma_explain_heading smma_explain_heading_of(const smma_operation *operation);
 

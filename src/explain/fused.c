@@ -5,7 +5,7 @@ static const smma_t_fdpa *fused_parameters(const smma_rule *rule) {
   return rule->algorithm == SMMA_GST_FDPA ? &rule->with.gst_fdpa.fused : &rule->with.t_fdpa;
 }
 
-/* T-FDPA, ST-FDPA, GST-FDPA and the blocks of FP8 by FP16. */
+/* Adds a block of T-FDPA, ST-FDPA or GST-FDPA, or of FP8 by FP16. */
 static void add_truncated_block(smma_explain_builder *b, int block, const smma_number *term, int count,
                                 uint64_t result) {
   const smma_t_fdpa *p = fused_parameters(&b->operation->rule);
@@ -31,7 +31,7 @@ static void add_truncated_block(smma_explain_builder *b, int block, const smma_n
   stage->result = result;
 }
 
-/* Writes a note on how the products are formed, if that is not obvious. */
+/* Writes a note on how the products of a block are formed, for algorithms with widened or scaled products. */
 static void note_products(const smma_explain_builder *b, int block, char *note, size_t size) {
   const smma_operation *o = b->operation;
   if (o->rule.algorithm == SMMA_FP8_BY_FP16)
@@ -52,7 +52,7 @@ static void note_products(const smma_explain_builder *b, int block, char *note, 
   }
 }
 
-/* Adds a block with an exact sum; `then` describes the next operation on the sum. */
+/* Adds a block with an exact sum; `then` says what happens to the sum, for the title. */
 static smma_stage *add_exact_block(smma_explain_builder *b, int block, const smma_number *term, int count,
                                    const char *then, uint64_t result) {
   smma_stage *stage = smma_explain_add_stage(b, SMMA_STAGE_EXACT);

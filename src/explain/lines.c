@@ -7,13 +7,14 @@
 
 #include "explain/numbers.h"
 
-/* Digits of values, and of sums of 32-bit integers, which are shown in full. */
-#define DIGITS 8
-#define DIGITS_OF_INTEGERS 10
+#define DIGITS 8              /* digits of values */
+#define DIGITS_OF_INTEGERS 10 /* digits of sums of 32-bit integers, which are shown in full */
 
-/* Bits drawn after the last retained bit, and of a term that lies entirely below it. */
-#define BITS_BELOW_LIMIT 12
-#define BITS_BELOW_LIMIT_BRIEF 6
+#define BITS_BELOW_LIMIT 12      /* number of bits drawn below the last retained bit */
+#define BITS_BELOW_LIMIT_BRIEF 6 /* the same number for brief pictures */
+
+/* Bits are drawn at least this far below a term's leading bit, even if the term is entirely below the last retained
+   bit. */
 #define LOWEST 3
 
 static smma_line *add_line(smma_lines *l, smma_line_kind kind) {
@@ -43,7 +44,7 @@ __attribute__((format(printf, 3, 4))) static smma_line *add_text(smma_lines *l, 
   return line;
 }
 
-/* Adds each line of a note. */
+/* Adds a line for each line of a note. */
 static void add_note(smma_lines *l, const char *note) {
   while (*note) {
     int length = (int)strcspn(note, "\n");
@@ -74,7 +75,7 @@ static void set_limit(const smma_lines *l, smma_line *line, int top, int limit) 
 
 static int bit_of(const smma_drawn *x, int weight) { return smma_drawn_bit(x, weight) == '1'; }
 
-/* Reports whether the result has the sum's bits down to the last one of the significand. */
+/* Reports whether the result is the sum truncated at 2^last. */
 static bool is_truncation(const smma_drawn *sum, const smma_drawn *result, int last) {
   int top = sum->top > result->top && !sum->zero ? sum->top : result->top;
   for (int weight = result->zero ? sum->top : top; weight >= last; weight--)
@@ -97,8 +98,8 @@ static void describe_rounding(smma_line *line, const smma_drawn *result, bool ov
              is_truncation(sum, result, line->limit) ? "toward zero" : "away from zero");
 }
 
-/* Adds the rounding of `x`: a line with `x` normalised and the bits of the format, if requested or if bits are lost
-   and the format is not an integer; then the result. Returns the line of the result. */
+/* Adds the rounding of `x`. First adds a line with `x` normalised and the format's last bit, if the format is not an
+   integer and either bits are lost or `always` is true. Then adds and returns the line of the result. */
 static smma_line *add_rounding(smma_lines *l, const smma_drawn *x, double value, bool exact, smma_format format,
                                uint64_t result, const char *label, bool always) {
   smma_encoding f = smma_encoding_of(format);
@@ -213,14 +214,15 @@ static bool has_product(const smma_explain_step *step) {
   return step->factors && step->factor[0].kind != SMMA_ZERO && step->factor[1].kind != SMMA_ZERO;
 }
 
-/* Reports whether the step only adds zeros. */
+/* Reports whether the step only adds zeros to at most one number, and changes nothing. */
 static bool is_idle(const smma_explain_step *step) {
   int addends = 0;
   for (int i = 0; i < step->addends; i++) addends += step->addend[i].kind != SMMA_ZERO;
   return !is_special(step) && !has_product(step) && addends <= 1 && !step->note[0] && step->lost == 0;
 }
 
-/* Adds a term of a step. A flushed term is truncated completely. */
+/* Adds a line for a term of a step, and adds the term to `sum`. A flushed term is shown as completely truncated, and
+   not added. */
 static void add_step_term(smma_lines *l, smma_wide *exact, const char *label, bool flushed, smma_wide *sum) {
   smma_wide copy = *exact;
   bool is_exact;

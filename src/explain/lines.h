@@ -7,19 +7,20 @@
 
 typedef enum {
   SMMA_LINE_UNIT,       /* the unit of the following computation */
-  SMMA_LINE_HEADING,    /* its model and formats */
+  SMMA_LINE_HEADING,    /* the unit's model and formats */
   SMMA_LINE_DIFFERENCE, /* the first difference in words */
-  SMMA_LINE_TITLE,      /* of a stage */
+  SMMA_LINE_TITLE,      /* the title of a stage */
   SMMA_LINE_NOTE,
   SMMA_LINE_AXIS,
   SMMA_LINE_TERM,
-  SMMA_LINE_RULE, /* below the terms */
+  SMMA_LINE_RULE, /* the horizontal line below the terms */
   SMMA_LINE_SUM,
-  SMMA_LINE_NORMALISED, /* the sum as rounding sees it: significand, guard bit, rest */
+  SMMA_LINE_NORMALISED, /* the sum as it is rounded: significand, guard bit, rest */
   SMMA_LINE_RESULT,
-  SMMA_LINE_ENCODING /* a result's encoding, bit by bit */
+  SMMA_LINE_ENCODING /* the encoding of a result, bit by bit */
 } smma_line_kind;
 
+/* One line. Where a comment begins with a kind (TERM: ...), the member is used only in lines of that kind. */
 typedef struct {
   smma_line_kind kind;
   bool marked;    /* the first difference is here */
@@ -33,8 +34,8 @@ typedef struct {
   int highest;  /* SUM: exponent of the highest bit of all terms; bits of the sum above it are carries */
   int marks[3]; /* AXIS: exponents to label first */
   int mark_count;
-  smma_format format; /* ENCODING */
-  uint64_t encoding, other;
+  smma_format format;       /* ENCODING: the format of the result */
+  uint64_t encoding, other; /* ENCODING: the result, and the result that it is compared with */
 } smma_line;
 
 typedef struct {
@@ -45,7 +46,8 @@ typedef struct {
   bool failed;
 } smma_lines;
 
-/* Makes all lines of one computation, or of two with their difference. Returns false if memory runs out. */
+/* Makes all lines of one computation (`count` 1), or of two with their first difference. Returns false if memory runs
+   out. */
 bool smma_lines_make(smma_lines *lines, const smma_explained *unit, int count, bool brief);
 void smma_lines_free(smma_lines *lines);
 

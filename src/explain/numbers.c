@@ -18,7 +18,7 @@ static int count_shared_zeros(const smma_stage *stage) {
   return count;
 }
 
-/* Reports whether only a zero term has the greatest exponent. */
+/* Reports whether the line is a zero term that has the greatest exponent of the stage, and no other term has it. */
 static bool zero_decides(const smma_stage *stage, const smma_explain_line *line) {
   if (stage->kind != SMMA_STAGE_ALIGN || line->exact.kind != SMMA_ZERO || !line->has_exponent ||
       line->exponent != stage->emax)

@@ -1,4 +1,4 @@
-/* The numbers of a stage that both its text and its picture show. */
+/* The numbers of a stage, for both its text and its picture. */
 #ifndef SMMA_EXPLAIN_NUMBERS_H
 #define SMMA_EXPLAIN_NUMBERS_H
 
@@ -9,7 +9,7 @@ double smma_sum_value(int64_t sum, int exponent);
 
 bool smma_fits_double(uint64_t significand);
 
-/* One line of a stage's terms. */
+/* A term as it is shown, or several zero products in one. */
 typedef struct {
   char label[40], exponent[8];
   const char *factors, *remark;  /* empty: none */
@@ -17,17 +17,17 @@ typedef struct {
   smma_drawn exact, kept;
   double value, kept_value;
   bool value_is_exact, kept_is_exact;
-  bool is_cut; /* has bits below the last retained one */
+  bool is_cut; /* the term has bits below its last retained bit */
 } smma_shown_term;
 
-/* Fills `term` with the lines of a stage with rows; products that are zero share one line. Returns their number,
-   which is at most the stage's number of rows. */
+/* Fills `term` with the terms of a stage that has lines; products that are zero become one term. Returns the number of
+   terms, which is at most stage->line_count. */
 int smma_shown_terms(const smma_stage *stage, smma_shown_term *term);
 
 smma_wide smma_stage_exact_sum(const smma_stage *stage);
 smma_number smma_stage_result(const smma_stage *stage);
 
-/* The numbers of a drawing below its terms. */
+/* The numbers that a drawing shows below its terms. */
 typedef struct {
   smma_drawn sum, rounded_down, result;
   double sum_value;

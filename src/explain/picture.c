@@ -6,9 +6,10 @@
 #include "explain/lines.h"
 #include "host/locale.h"
 
-/* Colours of Okabe and Ito, distinct for colour-blind readers, with pale tints for zeros. */
+/* The colours of one kind of bits. They are from Okabe and Ito's palette, which colour-blind readers can
+   distinguish. */
 typedef struct {
-  const char *one, *zero;
+  const char *one, *zero; /* of bits that are 1, and pale tints for bits that are 0 */
 } shade;
 
 static const shade kept = {"#0072b2", "#cfe3f0"}, cut = {"url(#cut-one)", "url(#cut-zero)"},
@@ -21,16 +22,17 @@ static const char limit_line[] = "stroke=\"#d55e00\" stroke-width=\"1.4\" stroke
 #define MARGIN 16.0
 #define GAP 12.0              /* distance between columns of the table */
 #define OVERHANG 10.0         /* how far labels and frames extend beyond the bits */
-#define LEAST_WIDTH 700.0     /* of the legend */
-#define ENCODING_CELL 10.0    /* a bit of an encoding */
-#define MOST_CELLS 150        /* wider pictures show fewer of the truncated bits */
-#define ROWS_FOR_LOW_LINES 40 /* from this number of rows on, rows are lower */
-#define BITS_WIDTH 900.0      /* the greatest width of the bits */
-#define WIDEST_CELL 9.0       /* a cell is at most as wide as this, */
-#define NARROWEST_CELL 2.5    /* and at least as this */
-#define LEGIBLE_CELL 6.0      /* a narrow picture leaves out columns until cells are as wide as this */
+#define LEAST_WIDTH 700.0     /* least width of the legend */
+#define ENCODING_CELL 10.0    /* width of a bit of an encoding */
+#define MOST_CELLS 150        /* a picture with more cells on its axis shows fewer of the truncated bits */
+#define ROWS_FOR_LOW_LINES 40 /* number of rows from which on rows are lower */
+#define BITS_WIDTH 900.0      /* greatest width of all bits of a line */
+#define WIDEST_CELL 9.0       /* greatest width of a cell */
+#define NARROWEST_CELL 2.5    /* least width of a cell */
+#define LEGIBLE_CELL 6.0      /* a picture with limited width leaves out columns until cells are this wide */
 
-/* The columns of a picture. Without values it also leaves out exponents and the lines of results. */
+/* Whether a picture has the columns of remarks, factors and values. Without values, it also leaves out exponents and
+   the lines of results. */
 typedef struct {
   bool remarks, factors, values;
 } picture_detail;
@@ -43,7 +45,7 @@ typedef struct {
   picture_detail with;
   const smma_lines *lines;
   smma_axis axis;
-  double cell, row, y;                                            /* y: the top of the current line */
+  double cell, row, y; /* width of a cell; height of a row; top of the current line */
   double label_x, factors_x, value_x, exponent_x, sign_x, bits_x; /* value and exponent end at their positions */
   smma_svg_font mono, sans;
 } picture;
@@ -71,7 +73,7 @@ static void remark_text(const smma_line *line, char *text, size_t size) {
   if (line->remark[0]) snprintf(text + strlen(text), size - strlen(text), "%s%s", text[0] ? "; " : "", line->remark);
 }
 
-/* Sets the columns' positions; returns the width of the remarks. */
+/* Sets the positions of the columns. Returns the width of the remarks. */
 static double set_columns(picture *p) {
   double label = 0, factors = 0, value = 0, exponent = 0, name = 0, remark = 0;
   for (int i = 0; i < p->lines->count; i++) {
@@ -98,8 +100,8 @@ static double set_columns(picture *p) {
   return remark > 0 ? GAP + remark : 0;
 }
 
-/* Chooses the columns and the width of a cell: of a picture with a greatest width, the most columns that leave room for
-   legible bits. */
+/* Chooses the columns and the width of a cell. If the picture's width is limited, takes the most columns that leave
+   room for legible bits. */
 static void fit(picture *p) {
   for (size_t i = 0; i < sizeof details / sizeof *details; i++) {
     p->with = details[i];
@@ -119,7 +121,7 @@ static void set_sizes(picture *p) {
   p->sans = (smma_svg_font){.size = rows > ROWS_FOR_LOW_LINES ? 10.5 : 12};
 }
 
-/* Makes the axis. Returns false if memory runs out. */
+/* Makes the axis from the bits and marks of all lines. Returns false if memory runs out. */
 static bool make_axis(picture *p) {
   int rows = 0, marks = 0;
   smma_axis_row *row = malloc(((size_t)p->lines->count + 1) * sizeof *row);
@@ -156,7 +158,8 @@ static int lowest_drawn(const smma_line *line) {
   return line->bits.bottom > line->floor ? line->bits.bottom : line->floor;
 }
 
-/* Draws the bits of one shade and digit as one path, a block each; in a gap the block is as wide as the gap. */
+/* Draws the bits of a line that have this shade and digit, as one path with a block for each bit. The bits in a gap
+   have one block together, as wide as the gap. */
 static void draw_shade(picture *p, const smma_line *line, const shade *s, char digit) {
   bool is_open = false;
   int last_gap = -1;
@@ -190,7 +193,7 @@ static void draw_last(picture *p, const smma_line *line) {
                      "fill=\"none\" stroke=\"#000000\" stroke-width=\"1\"");
 }
 
-/* Draws the window of the bits that alignment retains, or that the significand has. */
+/* Draws the background of the bits that alignment retains, or that the significand has. */
 static void draw_window(picture *p, const smma_line *line) {
   int first = smma_axis_cell(&p->axis, line->top), last = smma_axis_cell(&p->axis, line->limit);
   if (first < 0 || last < first) return;
@@ -204,7 +207,7 @@ static void draw_limit(picture *p, const smma_line *line) {
   if (cell >= 0) smma_svg_line(p->svg, x, p->y, x, p->y + p->row, limit_line);
 }
 
-/* Writes the digits from the first to the last one: "retained 101, truncated 01". */
+/* Writes the label and the bits of a line, for its tooltip: "c: retained 101, truncated 01". */
 static void digits_text(const smma_line *line, char *text, size_t size) {
   size_t length = (size_t)snprintf(text, size, "%s%s%s:", line->label, *line->factors ? " = " : "", line->factors);
   bool behind = false;
@@ -276,7 +279,7 @@ typedef struct {
   int count;
 } axis_labels;
 
-/* Writes the power if there is room for it. */
+/* Draws the label of a weight and its tick, if the label does not meet other labels. Returns whether it did. */
 static bool label_weight(picture *p, axis_labels *labels, int weight) {
   int cell = smma_axis_cell(&p->axis, weight);
   double size = p->mono.size - 1, x = cell_x(p, cell) + p->cell / 2, bottom = p->y + 2 * p->row - 2;
@@ -324,7 +327,7 @@ static void draw_axis(picture *p, const smma_line *line) {
 
 /* ---- Results and words ---- */
 
-/* Returns the width of a bit of an encoding: less than usual if the line is too wide for the picture otherwise. */
+/* Returns the width of a bit of an encoding: ENCODING_CELL, or less if the line would be too wide for the picture. */
 static double encoding_cell(const picture *p, const char *bits, const char *remark) {
   const double room = p->width - p->sign_x - GAP - smma_svg_text_width(&p->mono, remark), count = (double)strlen(bits),
                digit = smma_svg_text_width(&p->mono, "0") + 0.2;
@@ -371,7 +374,7 @@ static void draw_wrapped(picture *p, double x, const smma_svg_font *font, const 
   p->y += font->size;
 }
 
-/* Draws text over the whole width, in the style of its kind. */
+/* Draws a line of words over the whole width, in the style of the line's kind. */
 static void draw_words(picture *p, const smma_line *line) {
   smma_svg_font font = p->sans;
   bool title = line->kind == SMMA_LINE_TITLE, indented = line->kind == SMMA_LINE_NOTE;
@@ -390,7 +393,7 @@ static void draw_rule(picture *p) {
   p->y += 4;
 }
 
-/* Draws a frame around the line, and a pointer in the margin. */
+/* Marks the line between `top` and p->y: draws a frame around it and a pointer in the margin. */
 static void draw_mark(picture *p, double top) {
   double right = cell_x(p, p->axis.cells) + 3, middle = (top + p->y) / 2;
   char style[64];

@@ -5,12 +5,12 @@
 #include "explain/difference.h"
 #include "explain/svg.h"
 
-/* Draws the computations below each other on a common axis of bits, with their first difference marked. `svg` is
-   open. A `width` in pixels is the greatest width; 0 stands for no limit. A narrow picture leaves out remarks, then
-   factors, then values, exponents and results, and breaks long lines of words. Returns false if memory runs out. */
+/* Draws the computations below each other on a common axis of bits, with their first difference marked. `svg` is open.
+   `width` is the greatest width in pixels; 0: no limit. To fit, a picture leaves out remarks, then factors, then
+   values, exponents and results, and breaks long lines of words. Returns false if memory runs out. */
 bool smma_picture_draw(smma_svg *svg, const smma_explained *unit, int count, double width);
 
-/* Writes the picture to a file; otherwise like smma_picture_draw. */
+/* Works like smma_picture_draw, and writes the picture to a stream. */
 bool smma_picture_write(FILE *stream, const smma_explained *unit, int count, double width);
 
 #endif

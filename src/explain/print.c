@@ -1,4 +1,4 @@
-/* The text of an explanation. */
+/* Prints an explanation as text. */
 #include <math.h>
 #include <string.h>
 
@@ -10,8 +10,8 @@
 #include "isa/format_name.h"
 #include "isa/sum.h"
 
-/* Reports whether the drawing, or the rule in words, shows a parameter: the steps, slices and blocks of compositions.
- */
+/* Reports whether the heading omits a parameter, because the drawing or the rule in words shows it. This is so for the
+   steps, slices and blocks of compositions. */
 static bool is_drawn(const char *name) {
   static const char *const begin[] = {"step", "slice", "block_", "phases", "first_phase", "zero_product"};
   for (size_t n = 0; n < sizeof begin / sizeof *begin; n++)
@@ -75,7 +75,7 @@ static void print_legend(FILE *stream, const smma_explanation *e) {
   }
 }
 
-/* Prints words and a newline, wrapped to the width. `column` is where the first line begins. */
+/* Prints words and a newline, wrapped to the width. The first line begins at column `column`. */
 static void print_wrapped(FILE *stream, int column, const char *word, int width) {
   for (bool first = true; *word; first = false) {
     const int length = (int)strcspn(word, " ");
@@ -128,7 +128,7 @@ void smma_explain_print(FILE *stream, const smma_operation *operation, const smm
   smma_locale_leave(locale);
 }
 
-/* Prints one of two computations, without the parts that both share. */
+/* Prints one of two computations: unit, rule and stages, without the heading that both share. */
 static void print_one(FILE *stream, const smma_explained *unit, int width, const smma_drawing_frame *frame) {
   const smma_explanation *e = unit->explanation;
   fprintf(stream, "\n%s: %s\n", unit->unit, unit->instruction);
@@ -152,8 +152,7 @@ void smma_explain_print_two(FILE *stream, const smma_explained unit[2], int widt
   const smma_locale locale = smma_locale_enter();
   print_difference(stream, &d, width);
   fprintf(stream, "%s", smma_explain_heading_of(unit[0].operation).formats);
-  if (unit[1].operation->k != unit[0].operation->k)
-    fprintf(stream, "; %s: K = %d", unit[1].unit, unit[1].operation->k);
+  if (unit[1].operation->k != unit[0].operation->k) fprintf(stream, "; %s: K = %d", unit[1].unit, unit[1].operation->k);
   putc('\n', stream);
   print_legend(stream, e[0]);
   for (int u = 0; u < 2; u++)

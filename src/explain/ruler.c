@@ -3,11 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Width of a collapsed run in columns, and the shortest run that is collapsed. */
-#define RUN_WIDTH 5
-#define SHORTEST_RUN 10
+#define RUN_WIDTH 5     /* width of a collapsed run in columns */
+#define SHORTEST_RUN 10 /* number of weights in the shortest run that is collapsed */
 
-/* Columns between marks that are not at the end of a run or number. */
+/* Number of columns between two marks, except marks at the ends of runs and numbers. */
 #define MARK_STEP 8
 
 smma_drawn smma_drawn_wide(smma_wide *sum) {
@@ -90,7 +89,8 @@ void smma_ruler_exact(smma_ruler *r, const smma_drawn *x, int count) {
   }
 }
 
-/* Writes the label if there is room for it. */
+/* Writes the label of a column, "2^-3", if there is room for it; if `ends_here`, so that it ends at the column. Returns
+   whether there was room. */
 static bool place_label(const smma_ruler *r, char *labels, char *marks, int column, bool ends_here) {
   char text[16];
   int length = snprintf(text, sizeof text, "2^%d", r->column[column].weight);

@@ -7,7 +7,7 @@
 
 static smma_number decode_f32(uint64_t encoding) { return smma_decode(smma_encoding_of(SMMA_F32), encoding); }
 
-/* Writes a * b + c, with factors as in smma_explain_factors. */
+/* Writes the operands as a text a * b + c, or a * b if `c` is NULL. */
 static void operands_text(char *text, size_t size, smma_number a, smma_number b, const smma_number *c) {
   smma_number factor[2] = {a, b};
   char addend[32];
@@ -17,8 +17,8 @@ static void operands_text(char *text, size_t size, smma_number a, smma_number b,
   snprintf(text + strlen(text), size - strlen(text), " + %s", addend);
 }
 
-/* Sets the terms of a step, a * b + c (the product or c may be missing), and the amount that rounding to its result
-   loses. */
+/* Sets the operands of a step, a product (unless `factor` is NULL) and addends, and the amount that the step's rounding
+   loses. step->format and step->result must be set. */
 static void set_terms(smma_explain_step *step, const smma_number *factor, const smma_number *addend, int addends) {
   smma_number term[3] = {smma_zero(), smma_zero(), smma_zero()};
   smma_wide exact;
@@ -153,7 +153,8 @@ static uint64_t add_ftz_addition(smma_explain_builder *b, uint64_t x, uint64_t y
   return flushed;
 }
 
-/* Explains the products that start at k, summed pairwise in the order of smma_ftz_pairwise_sum. */
+/* Explains the sum of `pairwise` products, 2 or 4, from k on, in the order of smma_ftz_pairwise_sum. Returns the
+   sum. */
 static uint64_t add_pairwise_sum(smma_explain_builder *b, int k, int pairwise) {
   uint64_t p[4] = {0, 0, 0, 0}, s, t;
   char text[40];

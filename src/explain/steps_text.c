@@ -1,5 +1,5 @@
-/* Prints the steps of a rule that rounds after each operation, one line for each operation: operands, result and loss.
- */
+/* Prints the steps of a rule that rounds after each operation, one line for each operation: operands, result and
+   loss. */
 #include <math.h>
 #include <string.h>
 

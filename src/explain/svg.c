@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Widths of characters in units of the font's size, wider than those of common fonts. */
+/* Widths of characters in units of the font's size. They are wider than those of common fonts, so that texts fit. */
 #define MONOSPACE_WIDTH 0.61
 #define SANS_WIDTH 0.6
 #define BOLD_WIDTH 0.68
@@ -12,7 +12,7 @@
 #define SANS "Helvetica, Arial, sans-serif"
 #define MONOSPACE "DejaVu Sans Mono, Consolas, Menlo, monospace"
 
-/* Exponents are smaller, and raised. */
+/* Size and rise of exponents, in units of the font's size. */
 #define EXPONENT_SIZE 0.75
 #define EXPONENT_RISE 0.4
 
@@ -41,7 +41,7 @@ static void put_escaped(FILE *stream, const char *text) {
   }
 }
 
-/* Hatch patterns of truncated bits, dark for ones and pale for zeros. */
+/* Definitions of the hatch patterns of truncated bits: dark for ones, pale for zeros. */
 static const char patterns[] =
     "<defs>\n"
     "<pattern id=\"cut-one\" width=\"3\" height=\"3\" patternUnits=\"userSpaceOnUse\" "

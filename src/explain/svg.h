@@ -17,15 +17,15 @@ typedef struct {
   enum { SMMA_SVG_START, SMMA_SVG_MIDDLE, SMMA_SVG_END } anchor;
 } smma_svg_font;
 
-/* A picture in memory, until its size is known. */
+/* A picture in memory, where it stays until its size is known. */
 typedef struct {
   FILE *body;
   char *text;
   size_t size;
-  double width, height; /* extent of everything drawn so far */
-  smma_svg_box *label;  /* boxes around the labels, at least as large as these */
-  size_t labels, capacity;
-  bool failed; /* out of memory */
+  double width, height;    /* extent of everything drawn so far */
+  smma_svg_box *label;     /* boxes that contain the texts drawn so far */
+  size_t labels, capacity; /* number of boxes; room for them */
+  bool failed;             /* out of memory */
 } smma_svg;
 
 bool smma_svg_open(smma_svg *svg);
@@ -34,14 +34,14 @@ void smma_svg_close(smma_svg *svg);
 /* Writes the whole file, on a white background with a margin. */
 void smma_svg_write(FILE *stream, smma_svg *svg, const char *title, double margin);
 
-/* Returns the greatest width of a text. */
+/* Returns the width that a text has at most. */
 double smma_svg_text_width(const smma_svg_font *font, const char *text);
 
 /* Draws text. y is the position of its base line. */
 void smma_svg_text(smma_svg *svg, double x, double y, const smma_svg_font *font, const char *text);
 
-/* Returns the box of a power label, 2 with its exponent, centred on x, so that the caller can check whether it fits
-   before drawing it. */
+/* smma_svg_power draws a power of two, 2 with its exponent, centred on x. smma_svg_power_box returns its box, so that
+   the caller can check whether there is room for it. */
 smma_svg_box smma_svg_power_box(double x, double y, double size, int exponent);
 void smma_svg_power(smma_svg *svg, double x, double y, double size, int exponent);
 

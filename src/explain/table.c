@@ -30,7 +30,7 @@ void smma_table_measure(smma_table *t) {
   }
 }
 
-/* Returns the width before the bits: indent, label, factors, value, exponent, sign. */
+/* Returns the width of the columns before the bits: indent, label, factors, value, exponent, sign. */
 static int width_before_bits(const smma_table *t) {
   return 2 + t->label_width + (t->factors_width ? 2 + t->factors_width : 0) + 2 + t->value_width + 2 +
          t->exponent_width + 4;
@@ -41,7 +41,8 @@ int smma_table_width(const smma_table *t) {
   return width_before_bits(t) + smma_longer(bits, t->labels);
 }
 
-/* Returns the columns for bits in lines of `width`, with a margin for a label that starts in the last column. */
+/* Returns how many columns of bits fit in lines of `width`, with a margin for a label that starts in the last
+   column. */
 static int room_for_bits(const smma_table *t, int width) {
   int room = width - width_before_bits(t) - 6;
   return room < 16 ? 16 : room;
@@ -76,7 +77,7 @@ static void put_rule(FILE *stream, const smma_table *t, int from, int to) {
   fprintf(stream, "%*s%s\n", width_before_bits(t) - 2, "", rule);
 }
 
-/* Reports whether a row is blank between two positions of the drawing. */
+/* Reports whether a row has no bits at positions `from` to to - 1 of the drawing. */
 static bool is_blank(const smma_table_row *row, int from, int to) {
   int length = (int)strlen(row->bits);
   for (int i = from; i < to && i < length; i++)

@@ -1,4 +1,4 @@
-/* A drawing as a table: words and numbers on the left, bits under the axis on the right. */
+/* A drawing as a table of text: words and numbers on the left, bits under the axis on the right. */
 #ifndef SMMA_EXPLAIN_TABLE_H
 #define SMMA_EXPLAIN_TABLE_H
 
@@ -12,7 +12,7 @@ typedef struct {
   bool marked; /* ">" is printed before the row */
   char bits[SMMA_RULER_SIZE + 1];
   char rest[40]; /* the bits after the last bar */
-  char kept[40];
+  char kept[40]; /* the value after alignment, or a remark */
 } smma_table_row;
 
 typedef struct {
@@ -24,13 +24,13 @@ typedef struct {
   int label_width, factors_width, value_width, exponent_width, rest_width, kept_width;
 } smma_table;
 
-/* Returns the greater one of a width and the length of a text. */
+/* Returns the greater of a width and the length of a text. */
 int smma_longer(int width, const char *text);
 
 /* Appends an empty row. */
 smma_table_row *smma_table_add(smma_table *t);
 
-/* Sets the widths from the rows. */
+/* Sets the widths of the columns from the rows. */
 void smma_table_measure(smma_table *t);
 
 /* Returns the width of the widest line in columns. */

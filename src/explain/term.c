@@ -33,7 +33,7 @@ static void describe_accumulator(const smma_explain_builder *b, int block, smma_
     snprintf(line->label, sizeof line->label, "%s", b->operation->rule.algorithm == SMMA_FP8_BY_FP16 ? "start" : "c");
 }
 
-/* Returns the exact sum of a group before it is scaled: the sum of the same group with scale factors of one. */
+/* Returns the exact sum of the group of products that starts at k, before the group is scaled. */
 static smma_number unscaled_group(const smma_explain_builder *b, int k) {
   smma_number one = smma_decode(smma_encoding_of(SMMA_UE8M0), 127);
   return smma_gst_fdpa_group(b->x.a + k, b->x.b + k, b->operation->rule.with.gst_fdpa.group, one, one);
@@ -70,7 +70,7 @@ void smma_explain_describe_term(const smma_explain_builder *b, int block, int i,
   smma_explain_factors(line->factors, sizeof line->factors, factor, 2);
 }
 
-/* Writes "scale_a[1] is NaN"; writes nothing if no scale of the term is NaN. */
+/* Writes which scale factor of product k is NaN: "scale_a[1] is NaN". Writes an empty text if none is. */
 static void scale_reason(const smma_explain_builder *b, int k, char *text, size_t size) {
   int s = b->operation->scale == SMMA_NO_FORMAT ? 0 : k / b->operation->scale_block;
   text[0] = 0;
@@ -81,7 +81,7 @@ static void scale_reason(const smma_explain_builder *b, int k, char *text, size_
     snprintf(text, size, "scale_b[%d] is NaN", s);
 }
 
-/* Writes the reason why a product is not finite: "a[1]*b[1] = 0 * +infinity". */
+/* Writes why product k is not finite: "a[1]*b[1] = 0 * +infinity". `line` has its label and factors. */
 static void product_reason(const smma_explain_builder *b, int k, const smma_explain_line *line, char *text,
                            size_t size) {
   scale_reason(b, k, text, size);
@@ -110,7 +110,8 @@ static void term_reason(const smma_explain_builder *b, int block, int i, const s
     product_reason(b, smma_product_index(b->operation, block, i), &line, text, size);
 }
 
-/* Returns the first term of that kind, and of that sign unless it is NaN, or -1 if there is no such term. */
+/* Returns the index of the first term of this kind and, unless the kind is NaN, this sign; -1 if there is no such
+   term. */
 static int find_term(const smma_number *term, int count, smma_kind kind, bool negative) {
   for (int i = 0; i < count; i++)
     if (term[i].kind == kind && (kind == SMMA_NAN || negative == (term[i].negative != 0))) return i;

@@ -1,7 +1,8 @@
 /* Explains TR-FDPA and GTR-FDPA: first the sum t of the products, then t + c, rounded down. */
 #include "explain/builder.h"
 
-/* Adds the products i = first, first + stride, ..., truncated under their own greatest exponent. Returns their sum. */
+/* Adds a stage for the products i = first, first + stride, ..., truncated relative to their own greatest exponent.
+   Returns their sum. */
 static smma_partial_sum add_products(smma_explain_builder *b, int block, const smma_number *term, int count, int first,
                                      int stride, const char *what, const char *sum_name) {
   int bits = b->operation->rule.with.tr_fdpa.alignment_bits;
@@ -31,7 +32,7 @@ static smma_partial_sum add_products(smma_explain_builder *b, int block, const s
   return t;
 }
 
-/* Converts a partial sum to a term. */
+/* Returns a partial sum, whose last bit is `bits` bits below its exponent, as a number. */
 static smma_number as_number(smma_partial_sum t, int bits) {
   smma_number x = smma_zero();
   if (t.exponent == SMMA_NO_EXPONENT) return x;

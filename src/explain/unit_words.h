@@ -1,4 +1,4 @@
-/* What a composition of steps computes, in words. */
+/* Describes in words what a composition computes. */
 #ifndef SMMA_EXPLAIN_UNIT_WORDS_H
 #define SMMA_EXPLAIN_UNIT_WORDS_H
 

@@ -20,7 +20,7 @@ static const char checksum_format[] = "# crc32c: %08" PRIx32 "\n";
 enum {
   CHECKSUM_LINE = 32,
   LARGEST_RECORD = (1 << 30) - 1,
-  ASKED_AGAIN = 256 /* recorded vectors that are asked again when a search resumes */
+  ASKED_AGAIN = 256 /* maximum number of recorded vectors that the unit computes again when a search resumes */
 };
 
 static bool is_known(const smma_asking *a, size_t index, const smma_rows *rows, size_t at) {
@@ -30,15 +30,15 @@ static bool is_known(const smma_asking *a, size_t index, const smma_rows *rows, 
   return smma_same_operands_in(&rows->layout, &known, &row);
 }
 
-/* Returns the checksum of bytes that have `checksum` and of the checksum line after them. */
+/* Returns the checksum of a text that ends with a checksum line. `checksum` is that of the text before this line. */
 static uint32_t add_checksum_line(uint32_t checksum) {
   char line[CHECKSUM_LINE];
   const int length = snprintf(line, sizeof line, checksum_format, checksum);
   return smma_crc32c(checksum, line, (size_t)length);
 }
 
-/* Copies the results of the next vectors from the record, as far as the record has them, and sets `*taken` to their
-   number. Fails if the record's vectors differ from the search's. */
+/* Copies the results of the next vectors from the record, as far as the record has them, and sets `*taken` to the
+   number of vectors copied. Fails if the record's vectors differ from the search's. */
 static bool take_known(smma_asking *a, smma_rows *rows, size_t count, size_t *taken) {
   const smma_part *d = &rows->layout.part[SMMA_PART_D];
   for (*taken = 0; *taken < count && a->rows < a->known_count; (*taken)++, a->rows++) {
@@ -88,7 +88,7 @@ bool smma_asking_run(smma_asking *a, smma_rows *rows, size_t count) {
 
 /* ---- Records ---- */
 
-/* Writes a line of the header; writes nothing for an empty value. */
+/* Writes a line of the header, with '?' for control characters; writes nothing if `value` is empty. */
 static void write_key(FILE *stream, const char *key, const char *value) {
   if (!*value) return;
   fprintf(stream, "# %s: ", key);
@@ -96,8 +96,8 @@ static void write_key(FILE *stream, const char *key, const char *value) {
   putc('\n', stream);
 }
 
-/* Returns the header of this search's record: unit, seed, instruction and formats. The caller frees it. Returns NULL
-   without memory. */
+/* Returns the header of this search's record: unit, seed, instruction and formats. The caller frees the text. Returns
+   NULL if memory runs out. */
 static char *make_header(const smma_asking *a) {
   const smma_unit_description *d = &a->unit->description;
   smma_vector_header header;
@@ -129,15 +129,18 @@ static bool refuse_header(const smma_asking *a, const char *path, const char *te
                    path, line, (int)(found < 200 ? found : 200), text, (int)(wanted < 200 ? wanted : 200), header);
 }
 
-/* A record as text, without its last line if that is incomplete. */
+/* The text of a record. */
 typedef struct {
-  const char *path, *text; /* all bytes of the file */
-  size_t header, size;     /* bytes of the header; bytes of the file up to the end of its last complete line */
-  int line;                /* number of the header's last line */
+  const char *path;
+  const char *text; /* all bytes of the file */
+  size_t header;    /* number of bytes of the header */
+  size_t size;      /* number of bytes up to the end of the last complete line */
+  int line;         /* number of the header's last line */
 } record_text;
 
-/* Checks every checksum line. Sets `*good` to the size up to the last checksum line, `*rows` to the number of lines
-   with answers, and `*sealed` to how many of those precede the last checksum line. */
+/* Checks every checksum line. Sets `*good` to the size up to and including the last checksum line, `*rows` to the
+   number of lines with answers, `*sealed` to the number of those before the last checksum line, and a->checksum to the
+   checksum of the first `*good` bytes. */
 static bool check_lines(smma_asking *a, const record_text *r, size_t *good, size_t *rows, size_t *sealed) {
   uint32_t checksum = smma_crc32c(0, r->text, r->header);
   int number = r->line, from = number + 1;
@@ -161,7 +164,7 @@ static bool check_lines(smma_asking *a, const record_text *r, size_t *good, size
   return true;
 }
 
-/* Reads all vectors; fails if a line cannot be read. */
+/* Appends all vectors of the record to a->known; fails if a line cannot be read. */
 static bool read_rows(smma_asking *a, const record_text *r) {
   smma_vector_header header;
   smma_vector_status status = SMMA_VECTOR_ERROR;
@@ -179,9 +182,9 @@ static bool read_rows(smma_asking *a, const record_text *r) {
   return good && status == SMMA_VECTOR_END;
 }
 
-/* Reads the answers of a record. Answers after the last checksum line belong to an interrupted batch and are ignored;
-   the unit will compute them again. Only the last line of the file may be incomplete. Sets `*good` to the size of the
-   part that remains valid. */
+/* Reads the answers of a record into a->known. Answers after the last checksum line belong to an interrupted batch and
+   are ignored; the unit will compute them again. Only the last line of the file may be incomplete. Sets `*good` to the
+   size of the valid part: up to and including the last checksum line, or 0 if the header is incomplete. */
 static bool take_record(smma_asking *a, const char *path, const smma_file_bytes *file, const char *header,
                         size_t *good) {
   record_text r = {path, file->bytes, strlen(header), file->size, 0};
@@ -200,8 +203,8 @@ static bool take_record(smma_asking *a, const char *path, const smma_file_bytes 
   return true;
 }
 
-/* Asks some recorded vectors again, spread over the record, and fails if a result differs: the name may now refer to
-   a different unit. */
+/* Lets the unit compute up to ASKED_AGAIN recorded vectors again, spread evenly over the record. Fails if a result
+   differs, because the unit's name may now refer to a different unit. */
 static bool still_answers_so(smma_asking *a, const char *path) {
   const size_t count = a->known_count < ASKED_AGAIN ? a->known_count : ASKED_AGAIN;
   const smma_part *d = &a->known.layout.part[SMMA_PART_D];
@@ -246,7 +249,7 @@ static int open_locked(const smma_asking *a, const char *path) {
   return -1;
 }
 
-/* Truncates the record to its first `good` bytes and opens it for appending. */
+/* Truncates the record to its first `good` bytes and opens it for appending. Writes the header if `good` is 0. */
 static bool begin_record(smma_asking *a, int descriptor, const char *path, size_t good, const char *header) {
   if (ftruncate(descriptor, (off_t)good) != 0 || !(a->record = fdopen(descriptor, "a")))
     return smma_fail(a->error, "%s: cannot write: %s", path, strerror(errno));

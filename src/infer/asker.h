@@ -10,12 +10,13 @@
 typedef struct {
   smma_unit *unit;
   const smma_instruction *instruction;
-  uint64_t rows, calls; /* test vectors and calls so far, including those answered from the record */
-  uint64_t seed;        /* the search's seed, for the record's header */
-  FILE *record;         /* answers are appended to this file; NULL: no record */
-  uint32_t checksum;    /* CRC-32C of all bytes of the record */
-  smma_rows known; /* vectors with answers that the record had when the search began; they are the first vectors of the
-                      search */
+  uint64_t rows;     /* test vectors answered so far, by the unit or from the record */
+  uint64_t calls;    /* calls of the unit so far */
+  uint64_t seed;     /* the search's seed, for the record's header */
+  FILE *record;      /* answers are appended to this file; NULL: no record */
+  uint32_t checksum; /* CRC-32C of all bytes of the record */
+  smma_rows known; /* the vectors, with results, that the record held when the search began; a repeated search asks for
+                      them first */
   size_t known_count;
   smma_error *error;
 } smma_asking;
@@ -25,10 +26,11 @@ typedef struct {
    belongs to another search. */
 bool smma_asking_run(smma_asking *asking, smma_rows *rows, size_t count);
 
-/* Reads the answers in the file, if it exists, and appends new ones from now on. The file stays locked until it is
-   closed. Its header names unit, seed, instruction and formats; a checksum line follows each batch. Returns false with
-   a message, and leaves the file unchanged, if another search is writing the file, if its header is not this search's,
-   or if anything but an incomplete last line is damaged. */
+/* Reads the answers in the file, if it exists, and lets smma_asking_run append later answers to it. The file stays
+   locked until smma_asking_close_record. Its header names unit, seed, instruction and formats; a checksum line follows
+   each batch of answers. Returns false with a message, and leaves the file unchanged, if another search is writing the
+   file, if its header is not this search's, if anything but an incomplete last line is damaged, or if the unit no
+   longer gives the recorded answers. */
 bool smma_asking_open_record(smma_asking *asking, const char *path);
 void smma_asking_close_record(smma_asking *asking);
 

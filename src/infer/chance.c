@@ -4,10 +4,15 @@
 #include "infer/moves.h"
 #include "isa/compose.h"
 
-enum { ROUNDS_AT_RANDOM = 8, MOST_TOGETHER = 4 };
+/* Number of batches of random changes without success, or of resets, after which the search gives up. */
+enum { ROUNDS_AT_RANDOM = 8 };
 
-/* Draws a new value for a key of a step that now has the value `now`: a word, a value near `now`, a value near the
-   same key of another step, a value near the fraction bits of d, or any value worth trying. */
+/* Maximum number of keys changed at once. */
+enum { MOST_TOGETHER = 4 };
+
+/* Draws a new value for a key of a step that now has the value `now`: one of the key's words, a value near `now`, a
+   value near the same key of a random step, a value near the number of fraction bits of d, or any value worth
+   trying. */
 static int random_value(const smma_fit *f, const smma_composition *p, const smma_key *key, int now, uint64_t *state) {
   int value[SMMA_MOST_VALUES], words = smma_parameter_add_words(value, 0, key, now);
   const int fraction_bits = smma_encoding_of(f->model.instruction.d).fraction_bits;
@@ -46,8 +51,8 @@ static void propose_at_random(smma_fit *f, uint64_t *state) {
   smma_fit_propose(f, &p);
 }
 
-/* Moves to the best of a batch of random proposals. Returns false if no proposal is better, in ROUNDS_AT_RANDOM
- * batches. */
+/* Replaces the model by the best of a batch of random proposals, if that has fewer mismatches; otherwise tries up to
+   ROUNDS_AT_RANDOM batches. Reports whether it replaced the model. */
 static bool move_at_random(smma_fit *f, smma_fit_watch watch) {
   uint64_t state = f->wrong;
   for (int round = 0; round < ROUNDS_AT_RANDOM && !smma_fit_is_stopped(watch); round++) {
@@ -60,7 +65,8 @@ static bool move_at_random(smma_fit *f, smma_fit_watch watch) {
 
 /* ---- Resets to default values, for models in which several wrong values compensate for one another ---- */
 
-/* Resets about half of the keys that have a default to it. */
+/* Resets about half of the keys that have a default, chosen at random. Returns false, without a change, if the formats
+   do not allow the composition. */
 static bool forget_at_random(smma_fit *f, uint64_t *state) {
   smma_composition p = *smma_fit_composition(f);
   for (int step = 0; step < p.steps; step++) {
@@ -74,7 +80,7 @@ static bool forget_at_random(smma_fit *f, uint64_t *state) {
 }
 
 void smma_fit_improve(smma_fit *f, smma_fit_watch watch) {
-  uint64_t state = f->looked;
+  uint64_t state = f->selected;
   do {
     smma_fit_descend(f, watch);
   } while (smma_fit_is_near(f) && !smma_fit_is_stopped(watch) && move_at_random(f, watch));

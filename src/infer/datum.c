@@ -13,7 +13,8 @@ static smma_datum *row_datum(const smma_instruction *i, const smma_row *row, con
   return record;
 }
 
-/* Returns a vector of the proof as data. */
+/* Returns a vector of the proof as data. If `key` is not NULL, adds `other`, another result for the vector, as
+   `key`. */
 static smma_datum *proof_datum(const smma_instruction *i, const smma_inference *f, size_t at, const char *key,
                                uint64_t other) {
   smma_row row;
@@ -119,8 +120,8 @@ static smma_datum *structures_datum(const smma_instruction *i, const smma_infere
   return record;
 }
 
-/* Sets `model` to the unit's description and `words` to its rule in words. Releases the unit; both are NULL if it is
-   NULL (out of memory). */
+/* Sets `*model` to the unit's description and `*words` to its rule in words. Releases the unit. If the unit is NULL
+   (out of memory), sets both to NULL. */
 static void describe_unit(const smma_instruction *unit, smma_datum **model, smma_datum **words) {
   char text[SMMA_RULE_WORDS_SIZE];
   *model = *words = NULL;

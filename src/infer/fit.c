@@ -8,9 +8,13 @@
 #include "isa/compose.h"
 #include "unit/unit.h"
 
-enum { GLANCE = 48, STRIDE = 7919 };
+/* Number of mismatches of the current model on which another model is tried before it is abandoned. */
+enum { GLANCE = 48 };
 
-/* Models to try. */
+/* A prime: evenly spread samples are selected in an order that takes every STRIDE-th of them. */
+enum { STRIDE = 7919 };
+
+/* The models proposed since smma_fit_clear. */
 struct smma_fit_models {
   smma_composition model[SMMA_MOST_MODELS];
   size_t wrong[SMMA_MOST_MODELS];
@@ -24,7 +28,7 @@ bool smma_fit_open(const smma_samples *samples, const smma_instruction *i, smma_
   f->model.named.rule = (smma_rule){.algorithm = SMMA_COMPOSITION, .nan = SMMA_NAN_QUIET};
   f->models = malloc(sizeof *f->models);
   if (f->models) f->models->computed = 0;
-  return f->models && smma_fit_look_at(f, SIZE_MAX);
+  return f->models && smma_fit_select(f, SIZE_MAX);
 }
 
 void smma_fit_close(smma_fit *f) {
@@ -59,64 +63,65 @@ static void note_computed(const smma_fit *f, size_t count) {
   f->models->computed += count;
 }
 
-/* Counts the vectors that disagree with `p`. Returns SIZE_MAX if they are not fewer than those that disagree with the
-   current model. The latter come first in the order; if `p` is wrong for the first GLANCE of them, too, the count ends
-   early. */
+/* Returns the number of selected samples with which `p` disagrees, or SIZE_MAX if it is not smaller than the current
+   model's number. The current model's mismatches come first in f->order. If `p` disagrees with the first GLANCE of
+   them, too, returns SIZE_MAX at once. */
 static size_t count_fewer(const smma_fit *f, const smma_composition *p) {
   const smma_operation o = smma_fit_operation(f, p);
   const size_t glance = f->wrong < GLANCE ? f->wrong : GLANCE;
   size_t wrong = 0, i = 0;
-  for (; i < f->looked && wrong < f->wrong && !(i == glance && wrong == glance); i++)
+  for (; i < f->selected && wrong < f->wrong && !(i == glance && wrong == glance); i++)
     wrong += !smma_sample_agrees(f->samples, &o, f->order[i]);
   note_computed(f, i);
-  return i < f->looked || wrong >= f->wrong ? SIZE_MAX : wrong;
+  return i < f->selected || wrong >= f->wrong ? SIZE_MAX : wrong;
 }
 
 size_t smma_fit_count(const smma_fit *f, const smma_composition *p, size_t most) {
   const smma_operation o = smma_fit_operation(f, p);
   size_t wrong = 0, i = 0;
-  for (; i < f->looked && wrong <= most; i++) wrong += !smma_sample_agrees(f->samples, &o, f->order[i]);
+  for (; i < f->selected && wrong <= most; i++) wrong += !smma_sample_agrees(f->samples, &o, f->order[i]);
   note_computed(f, i);
   return wrong;
 }
 
 bool smma_fit_has_at_most(const smma_fit *f, const smma_composition *p, size_t most, size_t *wrong) {
   const smma_operation o = smma_fit_operation(f, p);
-  const size_t some = f->looked < GLANCE * 2 ? f->looked : GLANCE * 2;
+  const size_t some = f->selected < GLANCE * 2 ? f->selected : GLANCE * 2;
   size_t among_some = 0;
   for (size_t i = 0; i < some; i++) among_some += !smma_sample_agrees(f->samples, &o, f->order[i]);
   note_computed(f, some);
-  if (among_some * f->looked > 4 * most * some + 2 * f->looked) return false;
+  if (among_some * f->selected > 4 * most * some + 2 * f->selected) return false;
   *wrong = smma_fit_count(f, p, most);
   return *wrong <= most;
 }
 
-/* Puts vectors that disagree with the model first, so that models which do not correct them are abandoned early. */
+/* Counts the model's mismatches and puts them first in f->order, so that models which do not correct them are abandoned
+   early. */
 static void put_wrong_first(smma_fit *f) {
   const smma_operation o = smma_fit_operation(f, smma_fit_composition(f));
   size_t wrong = 0;
-  for (size_t i = 0; i < f->looked; i++) {
+  for (size_t i = 0; i < f->selected; i++) {
     const size_t at = f->order[i];
     if (smma_sample_agrees(f->samples, &o, at)) continue;
     f->order[i] = f->order[wrong];
     f->order[wrong++] = at;
   }
-  note_computed(f, f->looked);
+  note_computed(f, f->selected);
   f->wrong = wrong;
 }
 
-bool smma_fit_look_at(smma_fit *f, size_t looked) {
-  const size_t count = f->samples->count;
-  size_t *order = f->capacity < count ? realloc(f->order, count * sizeof *order) : f->order;
+bool smma_fit_select(smma_fit *f, size_t count) {
+  const size_t samples = f->samples->count;
+  size_t *order = f->capacity < samples ? realloc(f->order, samples * sizeof *order) : f->order;
   size_t hard, evenly;
-  if (count && !order) return false;
-  if (f->capacity < count) f->order = order, f->capacity = count;
-  f->looked = looked < count ? looked : count;
-  hard = f->looked == count ? 0 : f->hards < SMMA_MOST_HARD ? f->hards : SMMA_MOST_HARD;
-  if (hard > f->looked / 2) hard = f->looked / 2;
-  evenly = f->looked - hard;
+  if (samples && !order) return false;
+  if (f->capacity < samples) f->order = order, f->capacity = samples;
+  f->selected = count < samples ? count : samples;
+  hard = f->selected == samples ? 0 : f->hards < SMMA_MOST_HARD ? f->hards : SMMA_MOST_HARD;
+  if (hard > f->selected / 2) hard = f->selected / 2;
+  evenly = f->selected - hard;
   for (size_t i = 0; i < hard; i++) f->order[i] = f->hard[(f->hards - 1 - i) % SMMA_MOST_HARD];
-  for (size_t i = 0; i < evenly; i++) f->order[hard + i] = i * STRIDE % evenly * count / evenly;
+  for (size_t i = 0; i < evenly; i++) f->order[hard + i] = i * STRIDE % evenly * samples / evenly;
   if (smma_fit_composition(f)->steps) put_wrong_first(f);
   return true;
 }
@@ -198,7 +203,8 @@ static void fold_offsets(smma_fit *f, int step) {
   if (agrees_as_well(f, &p)) *composition_of(f) = p;
 }
 
-/* Sets keys of a step to their defaults where no more vectors disagree. Returns whether it changed a key. */
+/* Sets each key of a step to its default if the model then disagrees with no more samples. Returns whether it changed a
+   key. */
 static bool simplify_step(smma_fit *f, int step) {
   bool changed = false;
   const int nodes = smma_composition_nodes(smma_fit_composition(f), f->model.instruction.k, step);

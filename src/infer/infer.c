@@ -64,7 +64,8 @@ bool smma_inference_learn(smma_inference_work *x, smma_rows *rows, size_t count)
          (smma_samples_add(&x->samples, rows, 0, count) || smma_no_memory(x->error));
 }
 
-/* Fills in vectors directed at the bits of a rule, numbers `first` to first + count - 1 of the sequence. */
+/* Stores vectors directed at the bits that a rule retains, numbers `first` to first + count - 1 of their sequence, in
+   `rows` from index `at` on. */
 static void make_directed(const smma_inference_work *x, const smma_rule *rule, uint64_t seed, uint64_t first,
                           size_t count, smma_rows *rows, size_t at) {
   const smma_search search = {.as = &x->as, .rule = {rule, rule}, .seed = seed};
@@ -75,7 +76,8 @@ static void make_directed(const smma_inference_work *x, const smma_rule *rule, u
   }
 }
 
-/* Fills in `count` vectors for each guess. They suit sums that are truncated after 4, 8, ... bits. */
+/* Stores `count` vectors for each guess in `rows`, from index `at` on. They are directed at sums that are truncated
+   after 4, 8, ..., 36 bits. */
 static void make_guesses(const smma_inference_work *x, uint64_t seed, size_t count, smma_rows *rows, size_t at) {
   for (int guess = 0; guess < GUESSES; guess++) {
     smma_rule rule = {.algorithm = SMMA_T_FDPA};
@@ -94,7 +96,8 @@ static bool learn_directed(smma_inference_work *x) {
   return good;
 }
 
-/* Runs generated vectors on the unit, then the same vectors again to check that the unit is a function. */
+/* Runs generated vectors on the unit, which become samples, then the same vectors again to check that the unit is a
+   function. */
 static bool learn_and_check(smma_inference_work *x) {
   smma_inference *found = x->found;
   smma_rows rows;
@@ -138,21 +141,21 @@ static bool learn_first(smma_inference_work *x) {
 
 /* ---- Fitting ---- */
 
-/* Weighs shapes by the vectors that disagree with the model, if these are few: the structure may be a different one
-   that only few vectors show. Does so at most `most` times in a search. */
+/* If few vectors disagree with the model, judges the shapes by these vectors, because the structure may be a different
+   one that only few vectors show. Does so at most `most` times in a search. */
 static bool reweigh_shapes(smma_inference_work *x, int most) {
-  if (x->fit.wrong == 0 || x->fit.wrong > x->fit.looked / FEW_MISMATCHES_DIVISOR || x->found->recording ||
+  if (x->fit.wrong == 0 || x->fit.wrong > x->fit.selected / FEW_MISMATCHES_DIVISOR || x->found->recording ||
       x->odd >= 0 || x->reweighed >= most)
     return true;
   x->reweighed++;
   return smma_inference_weigh_shapes(x);
 }
 
-/* Searches all shapes; keeps the previous model if it is better. */
+/* Searches all shapes; keeps the previous model if that has fewer mismatches. */
 static bool search(smma_inference_work *x, bool thoroughly) {
   const smma_fit_watch watch = smma_inference_watch(x);
   smma_fit *f = &x->fit;
-  const bool had_model = smma_fit_look_at(f, SIZE_MAX) && smma_fit_has_model(f);
+  const bool had_model = smma_fit_select(f, SIZE_MAX) && smma_fit_has_model(f);
   const smma_composition model = *smma_fit_composition(f);
   const size_t wrong = f->wrong;
   if (!smma_search_shapes(f, x->shapes, thoroughly, watch)) return false;
@@ -162,8 +165,8 @@ static bool search(smma_inference_work *x, bool thoroughly) {
   return true;
 }
 
-/* Sets the model to the rule of the catalogue that has the fewest mismatches, if it has at most `least`. This is tried
-   because most units compute a rule of the catalogue. */
+/* Sets the model to the rule of the catalogue that has the fewest mismatches, if it has at most `least`; otherwise
+   keeps the model. This is tried because most units compute a rule of the catalogue. */
 static bool try_known(smma_inference_work *x, size_t least) {
   smma_fit *f = &x->fit;
   smma_composition *known = malloc(SMMA_MOST_KNOWN * sizeof *known);
@@ -178,12 +181,13 @@ static bool try_known(smma_inference_work *x, size_t least) {
   return known || smma_no_memory(x->error);
 }
 
-/* Fits the model to all samples. Starts from the current model, if there is one. */
+/* Fits the model to all samples: starts from the current model or a rule of the catalogue, then searches all shapes,
+   until no sample disagrees. */
 static bool fit(smma_inference_work *x) {
   const smma_fit_watch watch = smma_inference_watch(x);
   smma_fit *f = &x->fit;
-  if (!smma_fit_look_at(f, SIZE_MAX)) return smma_no_memory(x->error);
-  if (!smma_fit_has_model(f) && !try_known(x, f->looked / FEW_MISMATCHES_DIVISOR)) return false;
+  if (!smma_fit_select(f, SIZE_MAX)) return smma_no_memory(x->error);
+  if (!smma_fit_has_model(f) && !try_known(x, f->selected / FEW_MISMATCHES_DIVISOR)) return false;
   if (smma_fit_has_model(f) && x->odd < 0) {
     smma_fit_remember_misfits(f);
     smma_fit_descend(f, watch);
@@ -193,14 +197,14 @@ static bool fit(smma_inference_work *x) {
   for (int thoroughly = 0; thoroughly <= (x->odd < 0) && !(smma_fit_has_model(f) && f->wrong == 0); thoroughly++) {
     smma_inference_tell(x, "searching: %zu rows, shapes and parameters", x->samples.count);
     if (!search(x, thoroughly)) return smma_no_memory(x->error);
-    smma_inference_tell(x, "searching: a model that %zu of %zu rows disagree with", f->wrong, f->looked);
+    smma_inference_tell(x, "searching: a model that %zu of %zu rows disagree with", f->wrong, f->selected);
     if (!reweigh_shapes(x, 2)) return false;
   }
   if (f->wrong && !try_known(x, f->wrong - 1)) return false;
   return true;
 }
 
-/* Adds the first vectors with a mismatch to the samples. */
+/* Sets `*wrong` to the number of vectors with a mismatch, and adds the first MOST_JOINING of them to the samples. */
 static bool join_misfits(smma_inference_work *x, const smma_rows *rows, size_t count, size_t *wrong) {
   const smma_operation o = smma_fit_operation(&x->fit, smma_fit_composition(&x->fit));
   size_t joined = 0;
@@ -247,8 +251,9 @@ static bool refine(smma_inference_work *x) {
 
 /* ---- Identifying the model ---- */
 
-/* If no vector found tells an instruction of the catalogue from the model, replaces the model by that instruction's
-   rule, which is the same function in known terms. */
+/* Looks for an instruction of the catalogue that no vector found distinguishes from the model; tries the request's own
+   instruction first. If there is one, sets found->same to it and replaces the model by its rule, which is the same
+   function in known terms. */
 static bool name_model(smma_inference_work *x) {
   const smma_instruction *own = x->request->instruction;
   x->found->same = NULL;
@@ -269,8 +274,8 @@ static bool name_model(smma_inference_work *x) {
   return true;
 }
 
-/* Sets `*o` to the model's operation with another NaN policy. Returns false if these formats cannot have that
-   policy. */
+/* Sets `*o` to the model's operation with another NaN policy. Returns false if units with these formats cannot have
+   that policy. */
 static bool operation_with_nan(const smma_inference_work *x, smma_nan_policy policy, smma_operation *o) {
   smma_custom custom = x->fit.model;
   smma_custom_fault fault;
@@ -280,7 +285,8 @@ static bool operation_with_nan(const smma_inference_work *x, smma_nan_policy pol
   return smma_custom_check(&custom, &fault);
 }
 
-/* Compares the NaN results of the first `count` vectors with the NaN of each policy. */
+/* Adds to x->nan_different, for each NaN policy, how many of the first `count` vectors have another NaN than that
+   policy gives. Only vectors for which unit and model both return NaN are compared. */
 static void count_nan(smma_inference_work *x, const smma_rows *rows, size_t count) {
   uint64_t *different = x->nan_different, both = 0;
   smma_operation o[SMMA_NAN_POLICIES];
@@ -302,16 +308,17 @@ static void count_nan(smma_inference_work *x, const smma_rows *rows, size_t coun
   x->found->nan_compared += both;
 }
 
-/* Starts the NaN counts with the samples' results. */
+/* Resets the NaN counts, then counts the samples. */
 static void begin_nan(smma_inference_work *x) {
   memset(x->nan_different, 0, sizeof x->nan_different);
   x->found->compared = x->found->nan_compared = 0;
   count_nan(x, &x->samples.rows, x->samples.count);
 }
 
-/* Chooses the policy that the fewest vectors contradict, the first one of several. The policy counts as known if no
-   vector contradicts it; for a recording, also every other policy must be contradicted. If the vectors' own rule
-   leaves NaN open, so does the model. */
+/* Chooses the NaN policy that the fewest vectors contradict, the first in the list if several are equal. The policy
+   counts as known if no vector contradicts it; for a recording, also every other policy must be contradicted. The model
+   gets the policy if it is known, or if vectors contradict it but the rule of the request's instruction does not leave
+   NaN open. Otherwise the model leaves NaN open. */
 static void choose_nan(smma_inference_work *x) {
   static const smma_nan_policy policies[] = {SMMA_NAN_ALL_ONES, SMMA_NAN_BY_SOURCE, SMMA_NAN_MARKED,
                                              SMMA_NAN_OPERAND,  SMMA_NAN_B_SUM_A,   SMMA_NAN_DEFAULT};
@@ -362,7 +369,8 @@ static bool ask_fresh(smma_inference_work *x, size_t *wrong) {
 
 static bool has_ended(const smma_inference_work *x) { return x->fit.wrong > 0 || smma_inference_must_end(x); }
 
-/* Completes the model, its proof and the check with new vectors. A vector that disagrees starts another turn. */
+/* Refines the model until it passes its proof and the check with new vectors. After a mismatch, fits the model again
+   and starts over. */
 static bool conclude(smma_inference_work *x) {
   size_t wrong = 1;
   for (int turn = 0; turn < MOST_ROUNDS && wrong && !has_ended(x); turn++) {
@@ -412,7 +420,8 @@ static bool infer(smma_inference_work *x) {
   return true;
 }
 
-/* Reduces the result of an interrupted search to the best model: the vectors of a proof were not asked yet. */
+/* Reduces the result of an interrupted search to the best model so far. Drops neighbours and rivals, because the unit
+   has not yet computed all vectors of the proof. */
 static bool stop(smma_inference *found) {
   if (found->outcome == SMMA_IS_NO_FUNCTION) return true;
   found->outcome = SMMA_INFER_STOPPED;
@@ -422,7 +431,7 @@ static bool stop(smma_inference *found) {
   return true;
 }
 
-/* Copies the instruction, with a NaN policy that treats all NaNs as equal. */
+/* Sets x->as to a copy of the request's instruction, with a NaN policy that treats all NaNs as equal. */
 static void take_instruction(smma_inference_work *x) {
   x->as = *x->request->instruction;
   x->any_nan = *x->as.rule;

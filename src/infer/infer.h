@@ -12,10 +12,10 @@
 
 typedef enum {
   SMMA_INFERRED,        /* the model reproduces every queried vector bit for bit */
-  SMMA_NOT_INFERRED,    /* no model tried reproduces every vector; holds the best model and the reason */
+  SMMA_NOT_INFERRED,    /* no model tried reproduces every vector; the result has the best model and the reason */
   SMMA_IS_NO_FUNCTION,  /* the same vector had two different results */
-  SMMA_INFER_STOPPED,   /* the user stopped the search (smma_units_stopped); holds the best model so far, if the search
-                           had begun */
+  SMMA_INFER_STOPPED,   /* the user stopped the search (smma_units_stopped); the result has the best model so far, if
+                           there is one */
   SMMA_INFERRED_BUT_NAN /* like SMMA_INFERRED, except that no known policy gives the unit's NaN encodings */
 } smma_infer_outcome;
 
@@ -29,17 +29,17 @@ typedef enum {
   SMMA_INFER_ROUNDS_ENDED /* new vectors refuted every model */
 } smma_infer_reason;
 
-/* Default limit of the vectors that models may compute in a search: several times what most units need. */
+/* Default of smma_infer_request.budget: several times what most units need. */
 enum { SMMA_INFER_BUDGET = 100000000 };
 
 typedef struct {
   smma_unit *unit;
   const smma_instruction *instruction; /* formats, K and name of the vectors; its rule is not used */
-  const char *record;                  /* path of the file with answers, or NULL */
+  const char *record;                  /* path of a record of answers (infer/asker.h), or NULL */
   uint64_t seed;
-  uint64_t fresh;      /* new vectors, from another seed, that the model must reproduce at the end */
-  uint64_t neighbours; /* number of vectors to search for one that distinguishes the model's value from a neighbouring
-                          value */
+  uint64_t fresh;      /* number of new vectors, from another seed, that the model must reproduce at the end */
+  uint64_t neighbours; /* maximum number of vectors searched for one that distinguishes the model's value from a
+                          neighbouring value */
   uint64_t budget;     /* maximum number of vectors that models compute until structure and parameters are found */
   uint64_t most_rows;  /* number of vectors computed by the unit after which no new stage begins; 0: no limit */
   void (*tell)(const char *line, void *context); /* receives a line of progress; may be NULL */
@@ -48,16 +48,16 @@ typedef struct {
 
 /* One parameter of the model with one neighbouring value. */
 typedef struct {
-  int step; /* -1: a key of the whole composition */
-  const smma_key *key;
-  int value, other;
+  int step;            /* index of the key's step; -1: a key of the whole composition */
+  const smma_key *key; /* the parameter */
+  int value, other;    /* the model's value, and the neighbouring value */
   enum {
     SMMA_EXCLUDED, /* ruled out by vector `row` of the proof: the unit gives the model's d */
     SMMA_FREE,     /* none of the searched vectors distinguishes the two values */
     SMMA_UNDECIDED /* the recording does not decide, but vector `row` of the proof would; its d is the model's result */
   } is;
-  size_t row;
-  uint64_t other_d; /* the result of that vector with the other value */
+  size_t row;       /* index of a vector of the proof; unused for SMMA_FREE */
+  uint64_t other_d; /* the result of that vector with the neighbouring value */
 } smma_infer_neighbour;
 
 /* Another model that agrees with all vectors of a recording. Vector `row` of the proof distinguishes the two models:
@@ -74,21 +74,22 @@ typedef enum {
   SMMA_HOLDS_INFINITE_OPERAND,
   SMMA_HOLDS_SUBNORMAL_FACTOR,
   SMMA_HOLDS_SUBNORMAL_C,
-  SMMA_HOLDS_NAN_RESULT,       /* exactly one of the two results */
-  SMMA_HOLDS_INFINITE_RESULT,  /* at least one of the two results */
-  SMMA_HOLDS_SUBNORMAL_RESULT, /* at least one of the two results */
-  SMMA_HOLDS_SIGN_OF_ZERO,     /* both results are zeros */
-  SMMA_HOLDS_NEXT_RESULT,      /* encodings that differ by 1 */
+  SMMA_HOLDS_NAN_RESULT,       /* exactly one of the two results is NaN */
+  SMMA_HOLDS_INFINITE_RESULT,  /* at least one of the two results is infinite */
+  SMMA_HOLDS_SUBNORMAL_RESULT, /* at least one of the two results is subnormal */
+  SMMA_HOLDS_SIGN_OF_ZERO,     /* both results are zeros, with different signs */
+  SMMA_HOLDS_NEXT_RESULT,      /* the encodings of the two results differ by 1 */
   SMMA_HOLDINGS
 } smma_infer_holding;
 
 /* Mismatches between unit and model. `asked` is 0 if the model agrees with all samples. */
 typedef struct {
-  uint64_t asked, wrong; /* asked: new vectors of all kinds; wrong: how many of them the model gets wrong */
-  uint64_t of_kind[SMMA_ROWS_IN_TURN], wrong_of[SMMA_ROWS_IN_TURN];
-  uint64_t wrong_with[SMMA_HOLDINGS];
-  int odd; /* k of the product that the unit treats differently from all other products, which refutes every shape; -1:
-              none */
+  uint64_t asked;                       /* vectors compared: new vectors of all kinds, or those of a recording */
+  uint64_t wrong;                       /* how many of them the model gets wrong */
+  uint64_t of_kind[SMMA_ROWS_IN_TURN];  /* new vectors of each kind */
+  uint64_t wrong_of[SMMA_ROWS_IN_TURN]; /* how many of these the model gets wrong */
+  uint64_t wrong_with[SMMA_HOLDINGS];   /* vectors with each property that the model gets wrong */
+  int odd; /* k of the product that the unit treats differently from all other products; -1: none */
   int examples;
   smma_row example[16];  /* minimised, the simplest first; d is the unit's result */
   uint64_t expected[16]; /* the model's results */
@@ -98,34 +99,37 @@ typedef struct {
    returns the same result for both. */
 typedef struct {
   smma_row row[2];
-  int structures;
+  int structures; /* number of structures that this evidence rules out and earlier evidence does not */
 } smma_infer_evidence;
 
 typedef struct {
   smma_infer_outcome outcome;
   smma_infer_reason reason; /* for SMMA_NOT_INFERRED */
   smma_custom model;        /* its rule is a composition; its instruction has the formats, and "inferred" for a name */
-  size_t samples, wrong;    /* vectors to which the model was fitted; how many of these disagree with it */
-  uint64_t rows, calls;     /* vectors that the unit computed, and its calls, without the final check */
-  uint64_t fresh;           /* vectors of another seed, all reproduced by the model */
-  int rounds;               /* rounds that found counterexamples */
-  uint64_t tries, computed; /* models tried; vectors they computed */
-  int structures, left; /* structures: number of structures for this K; left: how many of them no vector rules out */
+  size_t samples;           /* number of vectors to which the model was fitted */
+  size_t wrong;             /* how many of the samples disagree with the model */
+  uint64_t rows, calls;     /* vectors that the unit computed, and calls of the unit, without the final check */
+  uint64_t fresh;           /* number of vectors of the final check, all reproduced by the model */
+  int rounds;               /* number of rounds that found counterexamples */
+  uint64_t tries, computed; /* models tried, and results that these computed in all */
+  int structures;           /* number of structures for this K */
+  int left;                 /* how many of the structures no vector rules out */
   smma_infer_evidence *evidence; /* vectors that rule out structures, the most effective first */
   size_t evidences;
-  bool nan_known;                  /* whether sign and payload of every NaN result are the model's */
-  uint64_t compared, nan_compared; /* vectors computed by both; those with NaN from both */
-  uint64_t nan_different;  /* of nan_compared, the vectors whose encoding differs from that of the nearest NaN policy.
-                              The model has this policy, unless the rule of the request's instruction leaves NaN open */
-  uint64_t same_different; /* of nan_compared, the vectors whose encoding differs from that of `same` */
-  bool recording;
-  const smma_instruction *same; /* equivalent instruction of the catalogue, as far as searched; or NULL */
+  bool nan_known;                  /* whether the NaN results agree with a NaN policy, which the model then has */
+  uint64_t compared, nan_compared; /* vectors computed by unit and model; how many of them have a NaN from both */
+  uint64_t nan_different;  /* of nan_compared, the vectors whose NaN differs from that of the nearest policy, which the
+                              fewest vectors contradict */
+  uint64_t same_different; /* of nan_compared, the vectors whose NaN differs from that of `same` */
+  bool recording;          /* whether the unit is a recording */
+  /* An instruction of the catalogue that no vector searched distinguishes from the model, or NULL. */
+  const smma_instruction *same;
   smma_infer_neighbour *neighbour;
   size_t neighbours;
-  smma_infer_rival *rival; /* rivals of a recording's model: other shapes, or rules of the catalogue */
+  smma_infer_rival *rival; /* other models that agree with a recording */
   size_t rivals;
-  bool more_rivals; /* the list may be incomplete: it is full, or the budget was spent */
-  smma_rows proof;  /* vectors with the unit's d */
+  bool more_rivals; /* the list of rivals may be incomplete: it is full, or the search ended early */
+  smma_rows proof;  /* d is the unit's result, or the model's if the unit is a recording that lacks the vector */
   size_t proof_count;
   smma_infer_misfit misfit;
   smma_alikeness alike; /* whether the unit is a function; `unlike` is the vector that had two results */

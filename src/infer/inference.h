@@ -1,4 +1,4 @@
-/* State that the parts of a search share. */
+/* The state of a search, shared by the files that implement its stages. */
 #ifndef SMMA_INFER_INFERENCE_H
 #define SMMA_INFER_INFERENCE_H
 
@@ -13,16 +13,16 @@ typedef struct {
   const smma_infer_request *request;
   smma_inference *found;
   smma_asking asking;
-  smma_instruction as; /* the request's instruction, with all NaNs equal */
-  smma_named_rule any_nan;
+  smma_instruction as;     /* the request's instruction, with all NaNs equal */
+  smma_named_rule any_nan; /* the rule of `as` */
   smma_samples samples;
   smma_fit fit;
-  smma_shapes *shapes; /* shapes that no vector refutes */
-  smma_unit models;    /* the software model, which computes any instruction */
-  int odd;             /* the product that the unit treats unlike the others; -1: none */
-  int rounds;
-  uint64_t nan_different[SMMA_NAN_POLICIES]; /* for each policy, vectors whose NaN differs from it */
-  int reweighed; /* how often the evidence for shapes was computed again, with vectors on which a model was wrong */
+  smma_shapes *shapes;                       /* shapes that no vector refutes */
+  smma_unit models;                          /* the software model, which computes any instruction */
+  int odd;                                   /* k of the product that the unit treats unlike the others; -1: none */
+  int rounds;                                /* number of rounds of new vectors so far */
+  uint64_t nan_different[SMMA_NAN_POLICIES]; /* for each NaN policy, the number of vectors that contradict it */
+  int reweighed; /* how often the evidence against shapes was computed again, from vectors on which a model was wrong */
   bool agrees;   /* the model has passed the final check */
   smma_error *error;
 } smma_inference_work;
@@ -36,33 +36,38 @@ bool smma_inference_must_end(const smma_inference_work *work);
 void smma_inference_tell(const smma_inference_work *work, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Ask the unit for `count` results; smma_inference_learn also adds the vectors to the samples. */
+/* Set d of the first `count` vectors to the unit's results; smma_inference_learn also adds the vectors to the samples.
+   Both return false with a message on failure, like the functions below. */
 bool smma_inference_ask(smma_inference_work *work, smma_rows *rows, size_t count);
 bool smma_inference_learn(smma_inference_work *work, smma_rows *rows, size_t count);
 
-/* Runs vectors whose products are exchanged. The results refute shapes; the remaining shapes are sorted, likely shapes
-   first. If there is a model, uses vectors that disagree with it, because these show more of the structure. */
+/* Runs vectors with their products in different orders on the unit, and removes the shapes that the results refute.
+   Sorts the remaining shapes, likely shapes first, and fills found->evidence. If no shape is likely except without one
+   product, sets work->odd. Permutes the vectors that disagree with the model, if there are any, because these show more
+   of the structure. */
 bool smma_inference_weigh_shapes(smma_inference_work *work);
 
-/* Searches for a vector that distinguishes `other` from the model; the vector's d is the model's result. */
+/* Searches for a vector on which `other` and the model differ. `witness` says whether one was found; its d is the
+   model's result. */
 bool smma_inference_find_witness(smma_inference_work *work, const smma_composition *other, smma_witness *witness);
 
-/* Searches for other models that agree with all samples. For each of them runs a vector that distinguishes it from the
-   model. Sets `*wrong` to the number of samples that now disagree with the model. */
+/* Searches for other models that agree with all samples. For each of them, the unit computes a vector that
+   distinguishes it from the model; the vector becomes a sample. Sets `*wrong` to the number of samples with which the
+   model now disagrees. If it is not 0, the best of the other models replaces the model. */
 bool smma_inference_ask_rivals(smma_inference_work *work, size_t *wrong);
 
-/* Fills found->rival with other models that agree with a recording, and adds vectors that tell them from the model
-   to found->proof. */
+/* Fills found->rival with other models that agree with a recording, and adds vectors that distinguish them from the
+   model to found->proof. */
 bool smma_inference_list_rivals(smma_inference_work *work);
 
 /* Appends a vector to found->proof and sets `*at` to its index. */
 bool smma_inference_add_proof(smma_inference_work *work, const smma_row *row, size_t *at);
 
-/* Fills found->neighbour and found->proof. Vectors whose result is not the model's become samples, and `*wrong` is
-   their number; if it is not 0, the model must be fitted again. */
+/* Fills found->neighbour and found->proof. Vectors of the proof for which the unit's result is not the model's become
+   samples. Sets `*wrong` to their number; if it is not 0, the model must be fitted again. */
 bool smma_inference_prove(smma_inference_work *work, size_t *wrong);
 
-/* Fills found->misfit. */
+/* Fills found->misfit, with new vectors or, for a recording, with the samples. */
 bool smma_inference_examine_misfit(smma_inference_work *work);
 
 #endif

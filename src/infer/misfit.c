@@ -26,7 +26,8 @@ static void add_operand(smma_format f, uint64_t code, operand_kinds *kinds) {
   kinds->subnormal |= is_subnormal(f, code);
 }
 
-/* Adds a vector, with the unit's result in d, and the model's result to the counts of vectors with each property. */
+/* Adds a vector with a mismatch to m->wrong_with, for each of its properties. The vector's d is the unit's result;
+   `expected` is the model's. */
 static void count_holdings(const smma_instruction *i, const smma_row *row, uint64_t expected, smma_infer_misfit *m) {
   operand_kinds factors = {false, false, false}, c = factors, d = factors;
   const smma_encoding e = smma_encoding_of(i->d);
@@ -52,7 +53,7 @@ static void count_holdings(const smma_instruction *i, const smma_row *row, uint6
 
 /* ---- The simplest vectors ---- */
 
-/* Inserts a vector into the examples, sorted by their number of terms. */
+/* Inserts a vector into the examples, which are sorted by their number of terms, the fewest first. */
 static void keep(const smma_inference_work *x, const smma_row *row, uint64_t expected) {
   smma_infer_misfit *m = &x->found->misfit;
   int at = m->examples++;
@@ -86,8 +87,8 @@ static bool count(smma_inference_work *x, const smma_rows *rows, smma_unit *unit
   return true;
 }
 
-/* Counts the vectors of a recording that disagree with the model. They cannot be minimised, because a recording has no
-   other vectors. */
+/* Counts the vectors of a recording that disagree with the model, and keeps the first ones as examples. They cannot be
+   minimised, because a recording has no results for other vectors. */
 static void count_recorded(smma_inference_work *x) {
   smma_infer_misfit *m = &x->found->misfit;
   const smma_operation o = smma_fit_operation(&x->fit, smma_fit_composition(&x->fit));

@@ -3,13 +3,14 @@
 #include <stddef.h>
 #include <string.h>
 
-bool smma_fit_is_near(const smma_fit *f) { return f->wrong && f->wrong * 8 < f->looked; }
+bool smma_fit_is_near(const smma_fit *f) { return f->wrong && f->wrong * 8 < f->selected; }
 
 bool smma_fit_is_stopped(smma_fit_watch watch) { return watch.stop && watch.stop(watch.context); }
 
 /* ---- Changing one parameter or two ---- */
 
-/* Tries all values of a key in one step. */
+/* Tries all values of a key in one step. Like the other functions move_*, takes the best value if that reduces the
+   number of mismatches, and reports whether it does. */
 static bool move_one(smma_fit *f, int step, const smma_key *key) {
   const smma_composition p = *smma_fit_composition(f);
   const int now = smma_key_of_step(&p.step[step], key);
@@ -42,8 +43,9 @@ static bool move_all(smma_fit *f, const smma_key *key) {
   return smma_fit_take_best(f);
 }
 
-/* Tries changes of two keys of one step at once: each value of the first key that is a word or near the current value,
-   with every value of the second key. A first key of powers of two has all its values. */
+/* Tries changes of two keys of one step at once, with every value of the second key. The first key gets numbers within
+   4 of its current value and its words (named values such as "exact"); if it has no numbers, or only powers of two, it
+   gets all its values. */
 static bool move_two(smma_fit *f, int step, const char *one, const char *other) {
   const smma_key *key[2] = {smma_find_step_key(one, strlen(one)), smma_find_step_key(other, strlen(other))};
   const smma_composition p = *smma_fit_composition(f);
@@ -99,7 +101,7 @@ static bool move_flushes(smma_fit *f) {
 
 /* ---- Sweeps ---- */
 
-/* Reports whether only few units need the key. Such keys are tried only if changing all other keys does not help. */
+/* Reports whether only few units need the key. Such keys are tried only after changes of all other keys have failed. */
 static bool is_rare(const smma_key *key) {
   static const size_t rare[] = {offsetof(smma_step, term.offset),
                                 offsetof(smma_step, accumulator.offset),
@@ -119,7 +121,8 @@ static bool is_rare(const smma_key *key) {
   return false;
 }
 
-/* Tries the keys of each step, the last step first; in a rare sweep also the keys of the whole composition. */
+/* Tries the keys of each step, the last step first: rare keys if `rare`, otherwise all others. With `rare`, also tries
+   the keys of the whole composition. */
 static bool sweep_single(smma_fit *f, bool rare, smma_fit_watch watch) {
   bool better = false;
   for (int step = smma_fit_composition(f)->steps - 1; step >= 0; step--)
@@ -131,7 +134,7 @@ static bool sweep_single(smma_fit *f, bool rare, smma_fit_watch watch) {
   return better;
 }
 
-/* Tries keys of all steps together, and subnormal policies. */
+/* Tries subnormal policies, and each key with the same value in all steps. Includes rare keys only if `rare`. */
 static bool sweep_all(smma_fit *f, bool rare, smma_fit_watch watch) {
   bool better = move_flushes(f);
   for (const smma_key *key = NULL; f->wrong && (key = smma_parameter_next(key)) && !smma_fit_is_stopped(watch);)
@@ -180,8 +183,8 @@ static void descend(smma_fit *f, smma_fit_watch watch) {
   } while (f->wrong && !smma_fit_is_stopped(watch) && sweep_together(f, watch));
 }
 
-/* Improves the model step by step. If only few vectors disagree at the end, unusual values may compensate for each
-   other. Simplifying then resets values that do not help, and a second descent may find a better model. */
+/* Improves the model by descent. If few mismatches remain, unusual values may compensate for each other: then resets
+   values that do not help and descends again, as long as this reduces the mismatches. */
 void smma_fit_descend(smma_fit *f, smma_fit_watch watch) {
   size_t before;
   descend(f, watch);

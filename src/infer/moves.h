@@ -11,14 +11,15 @@ typedef struct {
   void *context;
 } smma_fit_watch;
 
-/* Tries every value of each parameter once, without rare parameters and those of the shape. Reports whether fewer
-   vectors disagree now. */
+/* Tries every value of each parameter once, except parameters of the shape and those that only few units need. Reports
+   whether the model now disagrees with fewer samples. */
 bool smma_fit_sweep(smma_fit *fit, smma_fit_watch watch);
 
-/* Tries parameters alone, and known pairs together, until nothing reduces the number of vectors that disagree. */
+/* Changes single parameters, and pairs of parameters that depend on each other, until no change reduces the number of
+   mismatches. */
 void smma_fit_descend(smma_fit *fit, smma_fit_watch watch);
 
-/* Works like smma_fit_descend, and changes several parameters at random if few vectors disagree. */
+/* Works like smma_fit_descend. If few mismatches remain, also changes or resets several parameters at random. */
 void smma_fit_improve(smma_fit *fit, smma_fit_watch watch);
 
 /* ---- Building blocks of moves ---- */
@@ -37,7 +38,7 @@ bool smma_fit_take_best(smma_fit *fit);
 
 bool smma_fit_is_stopped(smma_fit_watch watch);
 
-/* Reports whether some vectors disagree, but fewer than one in eight. */
+/* Reports whether the model disagrees with some selected samples, but with fewer than one in eight. */
 bool smma_fit_is_near(const smma_fit *fit);
 
 #endif

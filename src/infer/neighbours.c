@@ -25,14 +25,15 @@ static bool is_word(const smma_key *key, int value) {
   return (key->word && value == key->meaning) || (key->other_word && value == key->other_meaning);
 }
 
-/* Returns the next possible number in a direction; `now` if there is none. */
+/* Returns the first possible number after `now` in a direction (1 or -1), or `now` if the next 63 are not possible. */
 static int next_number(const smma_fit *f, int step, const smma_key *key, int now, int direction) {
   for (int x = now + direction; x >= key->least && x <= key->most && x != now + 64 * direction; x += direction)
     if (is_possible(f, step, key, x)) return x;
   return now;
 }
 
-/* Appends numbers that represent all alternatives to a word. */
+/* Appends typical numbers, as alternatives to the key's current value, which is a word. Returns the new length of the
+   list. */
 static int numbers_beside_word(const smma_fit *f, const smma_key *key, int now, int *value, int count) {
   static const int beyond[] = {0, 1, 2, 4, 8, 16, 24};
   const int fraction_bits = smma_encoding_of(f->model.instruction.d).fraction_bits;

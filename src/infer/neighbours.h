@@ -4,14 +4,17 @@
 
 #include "infer/fit.h"
 
-/* Lists the values from which a proof should distinguish the current value. If it is a number, they are the next lower
-   and higher possible number and the key's words. If it is a word, they are some numbers. For other kinds of keys they
-   are all values. `step` -1 means a key of the whole composition. Returns the number of values. */
+/* Maximum number of values that smma_fit_neighbours lists. */
 enum { SMMA_MOST_NEIGHBOURS = 24 };
+/* Lists the values from which a proof should distinguish the key's current value, and returns their number. For a
+   number, lists the next lower and the next higher possible number and the key's words (named values such as "exact").
+   For a word, lists some typical numbers and the key's other word. For a key that takes no numbers, lists all other
+   values. `step` -1 means a key of the whole composition. */
 int smma_fit_neighbours(const smma_fit *fit, int step, const smma_key *key, int neighbour[SMMA_MOST_NEIGHBOURS]);
 
-/* Returns the next key of a step, or of the whole composition if `step` is -1, whose value vectors can show. Skips
-   operand formats and NaN. If `previous` is NULL, returns the first key; returns NULL after the last key. */
+/* Returns the key after `previous` in a step, or in the whole composition if `step` is -1. Skips keys without effect on
+   the model's results; in the whole composition also those of operands, scale factors and NaN. If `previous` is NULL,
+   returns the first key. Returns NULL after the last key. */
 const smma_key *smma_fit_next_key(const smma_fit *fit, int step, const smma_key *previous);
 
 #endif

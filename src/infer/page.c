@@ -29,7 +29,7 @@ static smma_datum *parameters_table(const smma_inference *f) {
   return table;
 }
 
-/* Adds the order of the model's sum. */
+/* Adds the reduction order of the model, or why it is not known. */
 static bool add_order(smma_datum *parts, const smma_instruction *unit, smma_error *error) {
   smma_tree tree;
   smma_unit models;
@@ -74,7 +74,7 @@ static smma_datum *picture_datum(const smma_instruction *unit, const smma_row *r
   return picture;
 }
 
-/* Adds a drawing of a vector that rules out an alignment width. */
+/* Adds a drawing of the first vector of the proof that rules out a value of alignment_bits, if there is one. */
 static void add_picture(smma_datum *parts, const smma_inference *f, const smma_instruction *unit) {
   for (size_t i = 0; i < f->neighbours; i++) {
     const smma_infer_neighbour *n = &f->neighbour[i];

@@ -4,11 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+/* If the range of a key's numbers is at most this large, its numbers up to MOST_BITS are all tried. */
 enum { EVERY_VALUE_OF = 200, MOST_BITS = 64 };
 
 /* ---- Keys ---- */
 
-/* Reports whether a key of a step is searched. Keys of which one published unit has a value are not. */
+/* Reports whether a key of a step is searched. Keys that only one published unit uses are not. */
 static bool is_searched(const smma_key *key) {
   static const size_t left_out[] = {offsetof(smma_step, least_reference), offsetof(smma_step, minus_one_shift),
                                     offsetof(smma_step, term.again), offsetof(smma_step, accumulator.again)};
@@ -23,7 +24,7 @@ const smma_key *smma_parameter_next(const smma_key *key) {
   return key;
 }
 
-/* Reports whether a key changes the products: slices of significands and blocks of factors are not searched. */
+/* Reports whether a key concerns slices of significands or blocks of factors. Such keys are not searched. */
 static bool is_of_slices(const smma_key *key) {
   return key->member >= offsetof(smma_rule, with.composition.slice_a) &&
          key->member <= offsetof(smma_rule, with.composition.zero_product);

@@ -9,7 +9,7 @@
 
 /* ---- Telling two compositions apart ---- */
 
-/* A composition as a unit. The unit points into `custom`. */
+/* A composition as a unit. The unit points into `custom`, so a model must stay where it was opened. */
 typedef struct {
   smma_custom custom;
   smma_unit unit;
@@ -44,7 +44,7 @@ bool smma_inference_find_witness(smma_inference_work *x, const smma_composition 
 
 /* ---- One neighbouring value ---- */
 
-/* Finds the sample with the fewest terms that disagrees with a composition. */
+/* Sets `*row` to the sample with the fewest terms that disagrees with a composition. Returns false if all agree. */
 static bool find_sample(const smma_inference_work *x, const smma_composition *other, smma_row *row) {
   const smma_operation o = smma_fit_operation(&x->fit, other);
   int least = 0;
@@ -63,7 +63,8 @@ static bool find_sample(const smma_inference_work *x, const smma_composition *ot
   return found;
 }
 
-/* Minimises a vector as long as both models differ on it. */
+/* Simplifies a vector while `other` and the model still differ on it. Sets d of the vector to the model's result and
+   `*other_d` to the result of `other`. */
 static bool minimise(smma_inference_work *x, const smma_composition *other, smma_row *row, uint64_t *other_d) {
   model one, two;
   bool good = open_model(x, smma_fit_composition(&x->fit), &one);
@@ -95,7 +96,8 @@ bool smma_inference_add_proof(smma_inference_work *x, const smma_row *row, size_
   return true;
 }
 
-/* Decides one neighbour: from a sample, or else from a vector found by search. For a recording, only samples decide. */
+/* Decides whether a neighbouring value is ruled out: by a sample, or else by a vector found by search. For a recording,
+   only samples rule out values. Adds the vector to the proof and the neighbour to the result. */
 static bool examine(smma_inference_work *x, smma_infer_neighbour *n) {
   const smma_composition other = smma_fit_with(&x->fit, n->step, n->key, n->other);
   const smma_operation o = smma_fit_operation(&x->fit, &other);
@@ -125,7 +127,8 @@ static bool examine_key(smma_inference_work *x, int step, const smma_key *key) {
 
 /* ---- All neighbours ---- */
 
-/* Lets the unit compute the vectors of the proof. If its result is not the model's, the vector becomes a sample. */
+/* Lets the unit compute the vectors of the proof. Vectors for which its result is not the model's become samples; adds
+   their number to `*wrong`. */
 static bool ask(smma_inference_work *x, size_t *wrong) {
   const smma_operation o = smma_fit_operation(&x->fit, smma_fit_composition(&x->fit));
   smma_rows *proof = &x->found->proof;

@@ -158,12 +158,14 @@ void smma_describe_holdings(const smma_infer_misfit *m, char text[SMMA_MISFIT_SI
 enum { LIST = 400 };
 
 typedef struct {
-  bool product[SMMA_MAXIMUM_K], every[SMMA_MAXIMUM_K], with_c, without_c;
-  int least, greatest; /* exponents of the largest products */
-  bool finite;
+  bool product[SMMA_MAXIMUM_K]; /* [k]: the product at k is nonzero in some vector */
+  bool every[SMMA_MAXIMUM_K];   /* [k]: the product at k is nonzero in all vectors */
+  bool with_c, without_c;       /* some vector has a nonzero c; some vector has a zero c */
+  int least, greatest;          /* range of the exponents of the vectors' largest products */
+  bool finite;                  /* some vector has a finite nonzero product */
 } misfit_class;
 
-/* Summarises the places and exponents of nonzero products in the simplest vectors. */
+/* Summarises the positions and exponents of nonzero products in the examples. */
 static misfit_class classify(const smma_instruction *i, const smma_infer_misfit *m) {
   misfit_class c = {.least = 100000, .greatest = -100000};
   for (int k = 0; k < i->k; k++) c.every[k] = m->examples > 0;

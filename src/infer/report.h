@@ -23,7 +23,7 @@ const smma_instruction *smma_inferred_unit(const smma_inference *found, const ch
 /* Returns a rival as an instruction, like smma_inferred_unit. */
 const smma_instruction *smma_inferred_rival(const smma_inference *found, size_t rival, const char *name);
 
-/* Returns the model's NaN policy in the words of custom units, or NULL if it is not known. */
+/* Returns the name that the model's NaN policy has in custom units' files, or NULL if the policy is not known. */
 const char *smma_inferred_nan(const smma_inference *found);
 
 /* Writes which encodings NaN results have, without a line end; writes an empty text if no result is NaN. */
@@ -36,8 +36,8 @@ void smma_describe_inferred_nan(const smma_instruction *instruction, const smma_
 /* Returns "excluded", "free" or "undecided". */
 const char *smma_infer_neighbour_text(int is);
 
-/* Returns the index of the first neighbour of the next parameter. Neighbours of one parameter are adjacent; `at` is
-   the index of one of them. */
+/* Returns the index of the first neighbour of the next parameter, or found->neighbours after the last parameter.
+   Neighbours of one parameter are adjacent in found->neighbour; `at` is the index of one of them. */
 size_t smma_next_inferred_key(const smma_inference *found, size_t at);
 
 /* Lists the values in state `is` of the parameter whose first neighbour has index `at`, for example "24, 26". Returns
@@ -46,7 +46,7 @@ size_t smma_next_inferred_key(const smma_inference *found, size_t at);
 enum { SMMA_INFER_VALUES_SIZE = 400 };
 const char *smma_infer_values(const smma_inference *found, size_t at, int is, char text[SMMA_INFER_VALUES_SIZE]);
 
-/* Reports whether all neighbours of the parameter are in state `is`. */
+/* Reports whether all neighbours of the parameter whose first neighbour has index `at` are in state `is`. */
 bool smma_infer_values_are_all(const smma_inference *found, size_t at, int is);
 
 /* Returns "all" for step -1, "step 1" for 0 and so on, in `text` or as a constant. */
@@ -56,15 +56,15 @@ const char *smma_infer_place(int step, char text[SMMA_INFER_VALUES_SIZE]);
 
 enum { SMMA_MISFIT_SIZE = 1000 };
 
-/* Returns a property of vectors in words, for example "a NaN among operands". */
+/* Returns the words for a property of vectors, for example "a NaN among operands". */
 const char *smma_infer_holding_text(smma_infer_holding holding);
 
-/* Writes how many of the vectors have each property, for example "every one of them: a subnormal factor". Writes an
-   empty text if no vector has a property. */
+/* Writes how many of the vectors with a mismatch have each property, for example "every one of them: a subnormal
+   factor". Writes an empty text if none has a property. */
 void smma_describe_holdings(const smma_infer_misfit *misfit, char text[SMMA_MISFIT_SIZE]);
 
-/* Writes the common properties of the simplest vectors: places of products, exponents of the largest products, and
-   whether c takes part. Writes an empty text if there are no examples. */
+/* Writes the common properties of misfit->example: positions of nonzero products, exponents of the largest products,
+   and whether c is zero. Writes an empty text if there are no examples. */
 void smma_describe_misfit(const smma_instruction *instruction, const smma_infer_misfit *misfit,
                           char text[SMMA_MISFIT_SIZE]);
 
@@ -80,14 +80,14 @@ void smma_print_inference_summary(FILE *stream, const smma_infer_request *reques
 void smma_print_inference(FILE *stream, const smma_infer_request *request, const smma_inference *found,
                           const smma_datum *datum);
 
-/* Makes the parts of a page (page/page.h). Returns false with a message if memory runs out. Free `*page` in both cases.
- */
+/* Makes the parts of the report's page (page/page.h). Returns false with a message if memory runs out. Free `*page` in
+   both cases. */
 bool smma_inference_page(const smma_infer_request *request, const smma_inference *found, smma_datum **page,
                          smma_error *error);
 
-/* Writes vectors of the proof as a vector file: with `undecided`, the vectors that would rule out a value, otherwise
-   those that do. The header names the unit of file `model` or, if it is NULL, the request's instruction. Returns false
-   if memory runs out, or if the stream has failed. */
+/* Writes vectors of the proof as a vector file: with `undecided`, the vectors that would rule out a value or a rival
+   model, otherwise those that do rule out a value. The header names the custom unit in file `model` or, if that is
+   NULL, the request's instruction. Returns false if memory runs out, or if the stream has failed. */
 bool smma_write_inference_rows(FILE *stream, const char *model, const smma_infer_request *request,
                                const smma_inference *found, bool undecided);
 

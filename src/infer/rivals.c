@@ -1,4 +1,4 @@
-/* Finds other models that agree with all samples, and vectors that tell each from the model. */
+/* Finds other models that agree with all samples, and vectors that distinguish each of them from the model. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,10 +6,12 @@
 #include "infer/known.h"
 #include "infer/shape.h"
 
-/* Limits: MOST_FITTED is the number of rivals that are fitted before the unit is called, MOST_RIVALS the number that
-   are listed or tested on the unit, MOST_SOUGHT the number for which a distinguishing vector is searched, and
-   MOST_CANDIDATES the number of models from which rivals are taken. */
-enum { MOST_FITTED = 4, MOST_RIVALS = 48, MOST_SOUGHT = 2 * MOST_RIVALS, MOST_CANDIDATES = 2 * SMMA_MOST_SHAPES };
+enum {
+  MOST_FITTED = 4,                       /* maximum number of models that are fitted before the unit is called */
+  MOST_RIVALS = 48,                      /* maximum number of rivals that are listed or tested on the unit */
+  MOST_SOUGHT = 2 * MOST_RIVALS,         /* maximum number of models for which a distinguishing vector is searched */
+  MOST_CANDIDATES = 2 * SMMA_MOST_SHAPES /* maximum number of models from which rivals are taken */
+};
 
 typedef struct {
   smma_composition model;
@@ -24,7 +26,7 @@ static int compare(const void *one, const void *other) {
 }
 
 static int add(const smma_fit *f, rival *all, int count, const smma_composition *p) {
-  const size_t most = f->looked / 16; /* models that disagree with more samples are too far away */
+  const size_t most = f->selected / 16; /* models with more mismatches are not worth fitting */
   if (count == MOST_CANDIDATES || !smma_fit_allows(f, p) || smma_same_composition(p, smma_fit_composition(f)))
     return count;
   for (int n = 0; n < count; n++)
@@ -34,7 +36,7 @@ static int add(const smma_fit *f, rival *all, int count, const smma_composition 
   return count + smma_fit_has_at_most(f, p, most, &all[count].wrong);
 }
 
-/* Adds the rules of the catalogue. */
+/* Adds the rules of the catalogue to the candidates. */
 static bool add_known(const smma_inference_work *x, rival *all, int *count) {
   smma_composition *known = malloc(SMMA_MOST_KNOWN * sizeof *known);
   const int rules = known ? smma_known_compositions(smma_operation_of(&x->as), known) : 0;
@@ -65,8 +67,8 @@ static int add_shapes(const smma_inference_work *x, rival *all, int count) {
   return count;
 }
 
-/* Adds models that exchange truncated terms and exact sums rounded twice, because both have the same results for
-   most vectors. */
+/* Adds variants of the model: a step that truncates terms gets exact sums that are rounded twice, and vice versa,
+   because both have the same results for most vectors. */
 static int add_narrowed(const smma_inference_work *x, rival *all, int count) {
   const smma_composition *model = smma_fit_composition(&x->fit);
   for (int step = 0; step < model->steps; step++)
@@ -88,7 +90,7 @@ static int add_narrowed(const smma_inference_work *x, rival *all, int count) {
   return count;
 }
 
-/* Lists models that may agree with all samples, the nearest first. */
+/* Lists the candidates, those with the fewest mismatches first. */
 static bool list(const smma_inference_work *x, rival *all, int *count) {
   *count = 0;
   if (!add_known(x, all, count)) return false;
@@ -97,7 +99,7 @@ static bool list(const smma_inference_work *x, rival *all, int *count) {
   return true;
 }
 
-/* Fits the `most` nearest models that do not yet agree with all samples. */
+/* Fits the first `most` candidates that do not yet agree with all samples. x->fit has its old model afterwards. */
 static void fit_nearest(smma_inference_work *x, rival *all, int count, int most) {
   const smma_fit_watch watch = smma_inference_watch(x);
   const smma_composition model = *smma_fit_composition(&x->fit);
@@ -131,7 +133,7 @@ bool smma_inference_ask_rivals(smma_inference_work *x, size_t *wrong) {
   }
   if (good && asked) {
     smma_inference_tell(x, "refining: %zu other models agree with all rows so far; asking for rows that tell", asked);
-    good = smma_inference_learn(x, &rows, asked) && (smma_fit_look_at(&x->fit, SIZE_MAX) || smma_no_memory(x->error));
+    good = smma_inference_learn(x, &rows, asked) && (smma_fit_select(&x->fit, SIZE_MAX) || smma_no_memory(x->error));
     *wrong = x->fit.wrong;
   }
   if (good && *wrong) /* one of the rivals may be right */

@@ -5,10 +5,10 @@
 #include "rows/rows.h"
 
 typedef struct {
-  smma_rows rows; /* d is the unit's result */
-  size_t count;
+  smma_rows rows;      /* d is the unit's result */
+  size_t count;        /* number of samples */
   smma_number *number; /* the numbers of vector i start at i * per_row: a, b, then both operands' scale factors */
-  size_t per_row;
+  size_t per_row;      /* number of numbers for each vector */
 } smma_samples;
 
 /* Opens an empty list; returns false if memory runs out. */

@@ -4,32 +4,28 @@
 
 #include "infer/start.h"
 
-/* Numbers of samples that compare the starts, refine all starts, and refine the best SECOND_PASS_STARTS starts of a
-   shape. Shapes are searched GROUP_SHAPES at a time; in a full group only the starts rank the shapes, so a quick
-   search fits the first QUICK_GROUP_SHAPES. The last two constants are limits of a quick search, explained at their
-   uses. */
 enum {
-  SAMPLES_FOR_STARTS = 96,
-  SAMPLES_FIRST_PASS = 256,
-  SAMPLES_SECOND_PASS = 768,
-  GROUP_SHAPES = 24,
-  QUICK_GROUP_SHAPES = 8,
-  SECOND_PASS_STARTS = 2,
-  MUCH_WORSE_FACTOR = 2,
-  QUICK_MISMATCH_RATIO = 128
+  SAMPLES_FOR_STARTS = 96,         /* number of samples on which starts are compared */
+  SAMPLES_FIRST_PASS = 256,        /* number of samples on which all starts of a shape are refined */
+  SAMPLES_SECOND_PASS = 768,       /* number of samples on which the best starts of a shape are refined further */
+  SECOND_PASS_STARTS = 2,          /* number of starts of a shape in the second pass */
+  GROUP_SHAPES = 24,               /* maximum number of shapes in a group */
+  QUICK_GROUP_SHAPES = 8,          /* number of shapes of a full group that a quick search fits */
+  QUICK_SHAPES = 4 * GROUP_SHAPES, /* a quick search begins no further group after this many likely shapes */
+  MUCH_WORSE_FACTOR = 2,           /* a quick search gives up a shape with this many times the expected mismatches */
+  QUICK_MISMATCH_RATIO = 128       /* a quick search ends at a model with one mismatch in this many samples */
 };
-
-/* A quick search begins at most this many likely shapes. */
-enum { QUICK_SHAPES = 4 * GROUP_SHAPES };
 
 typedef struct {
   const smma_composition *shape;
-  smma_candidate start[SMMA_MOST_STARTS];
-  int starts, group;
-  bool fitted;
+  smma_candidate start[SMMA_MOST_STARTS]; /* the best first */
+  int starts;                             /* number of starts */
+  int group;                              /* index of the group's first shape */
+  bool fitted;                            /* whether fit_shape has fitted the shape */
 } shape_trial;
 
-/* Sorts trials by their number of mismatches. Among equal numbers the simpler shape comes first. */
+/* Compares trials by the mismatches of their best start, for qsort. Among equal numbers the shape that is listed
+   earlier, and thus simpler, comes first. */
 static int compare_trials(const void *one, const void *other) {
   const shape_trial *x = one, *y = other;
   if (x->start->wrong != y->start->wrong) return x->start->wrong < y->start->wrong ? -1 : 1;
@@ -40,11 +36,11 @@ typedef void refine_function(smma_fit *fit, smma_fit_watch watch);
 
 static void sweep(smma_fit *f, smma_fit_watch watch) { smma_fit_sweep(f, watch); }
 
-/* Refines every candidate on the first `samples` samples, then sorts them, best first. Stops at a candidate that
-   agrees with all of them. */
+/* Refines every candidate on `samples` samples, then sorts the candidates, the best first. Stops at a candidate that
+   agrees with all these samples. Returns false if memory runs out, like the functions below. */
 static bool refine(smma_fit *f, smma_candidate *c, int count, size_t samples, refine_function *how,
                    smma_fit_watch watch) {
-  if (!smma_fit_look_at(f, samples)) return false;
+  if (!smma_fit_select(f, samples)) return false;
   for (int n = 0; n < count && !smma_fit_is_stopped(watch); n++) {
     smma_fit_start(f, &c[n].model);
     how(f, watch);
@@ -58,7 +54,7 @@ static bool refine(smma_fit *f, smma_candidate *c, int count, size_t samples, re
   return true;
 }
 
-/* The best model so far: on SAMPLES_SECOND_PASS samples, and on all samples. */
+/* The best models so far: on SAMPLES_SECOND_PASS samples, and on all samples. */
 typedef struct {
   smma_candidate on_subset, on_all;
 } best_models;
@@ -90,7 +86,8 @@ static bool is_found(const smma_fit *f, const best_models *best_so_far, bool tho
   return best_so_far->on_all.wrong <= (thoroughly ? 0 : f->samples->count / QUICK_MISMATCH_RATIO);
 }
 
-/* Fits the best shapes of a group. */
+/* Fits the shapes of a group, the best first, until a model is good enough. In a full group a quick search fits only
+   QUICK_GROUP_SHAPES shapes. */
 static bool fit_group(smma_fit *f, shape_trial *trial, int count, best_models *best_so_far, bool thoroughly,
                       smma_fit_watch watch) {
   const int most = count < GROUP_SHAPES || thoroughly ? GROUP_SHAPES : QUICK_GROUP_SHAPES;
@@ -113,12 +110,12 @@ static int end_of_group(const smma_shapes *shapes, int first) {
   return end;
 }
 
-/* Finds the starts of the shapes from `first` to `end`. Returns the number of shapes that have starts; -1 if memory
-   runs out. */
+/* Finds the starts of shapes `first` to end - 1, and sorts the shapes by them, the best first. Returns the number of
+   shapes that have starts; -1 if memory runs out. */
 static int start_group(smma_fit *f, const smma_shapes *shapes, int first, int end, shape_trial *trial,
                        smma_fit_watch watch) {
   int count = 0;
-  if (!smma_fit_look_at(f, SAMPLES_FOR_STARTS)) return -1;
+  if (!smma_fit_select(f, SAMPLES_FOR_STARTS)) return -1;
   for (int n = first; n < end && !smma_fit_is_stopped(watch); n++) {
     trial[count] = (shape_trial){.shape = &shapes->shape[n], .group = first};
     trial[count].starts = smma_fit_starts(f, trial[count].shape, trial[count].start);
@@ -129,8 +126,8 @@ static int start_group(smma_fit *f, const smma_shapes *shapes, int first, int en
   return count;
 }
 
-/* Finds the starts of all likely groups (a quick search stops at QUICK_SHAPES shapes) before any shape is fitted,
-   except shapes with a start that agrees with all samples. */
+/* Finds the starts of all likely shapes, group by group; a quick search stops after QUICK_SHAPES shapes. Fits only
+   shapes that have a start without mismatches. Returns the number of shapes that have starts; -1 if memory runs out. */
 static int start_likely(smma_fit *f, const smma_shapes *shapes, shape_trial *trial, best_models *best_so_far,
                         bool thoroughly, smma_fit_watch watch) {
   const int most = smma_shapes_likely(shapes);
@@ -149,8 +146,8 @@ static int start_likely(smma_fit *f, const smma_shapes *shapes, shape_trial *tri
   return count;
 }
 
-/* If vectors do not show the structure, starts with published shapes, and fits those with a start without
-   mismatches. */
+/* Finds the starts of the shapes of published units, and fits those with a start without mismatches. Used if vectors do
+   not show the structure. */
 static bool start_published(smma_fit *f, const smma_shapes *shapes, shape_trial *trial, best_models *best_so_far,
                             bool thoroughly, smma_fit_watch watch) {
   for (int n = 0; n < shapes->count && !is_found(f, best_so_far, thoroughly) && !smma_fit_is_stopped(watch); n++) {
@@ -178,7 +175,7 @@ bool smma_search_shapes(smma_fit *f, const smma_shapes *shapes, bool thoroughly,
       good = refine(f, best, 1, SIZE_MAX, smma_fit_improve, watch);
   }
   free(trial);
-  if (!good || !smma_fit_look_at(f, SIZE_MAX)) return false;
+  if (!good || !smma_fit_select(f, SIZE_MAX)) return false;
   if (best->wrong == SIZE_MAX) best = &best_so_far.on_subset; /* the search was stopped */
   smma_fit_start(f, best->wrong == SIZE_MAX ? &shapes->shape[0] : &best->model);
   return true;

@@ -19,8 +19,8 @@ typedef struct {
 
 typedef struct {
   const smma_step *step;
-  int number;
-  bool strictly;
+  int number;    /* index of the step */
+  bool strictly; /* see smma_shape_hash */
 } hasher;
 
 enum { HASH_OF_C = 1001, HASH_OF_ZERO, HASH_OF_STEP };
@@ -108,7 +108,7 @@ static smma_step chain(int nodes, int take, smma_start start, smma_format output
 
 /* ---- Shapes ---- */
 
-/* Adds a hash to the list's hashes. Returns false if the list already has it. */
+/* Adds a hash to the hash table. Returns false if the table already has it. */
 static bool add_hash(maker *m, uint64_t hash) {
   for (size_t at = hash % HASHES;; at = (at + 1) % HASHES) {
     if (m->hash[at] == hash) return false;
@@ -142,7 +142,8 @@ static void put(maker *m, const smma_step *step, int steps) {
   }
 }
 
-/* Appends chains over `nodes` nodes that start from c to the steps so far. */
+/* Lists shapes that begin with the `steps` steps in `before` and end with a chain that starts from c and adds the
+   `nodes` sums of these steps. */
 static void put_chains(maker *m, const smma_step *before, int steps, int nodes) {
   smma_step step[SMMA_MAXIMUM_STEPS + 2];
   for (int s = 0; s < steps; s++) step[s] = before[s];
@@ -269,20 +270,24 @@ static void put_lanes(maker *m) {
 
 /* ---- Every shape of up to two steps that a custom unit can have ---- */
 
-/* Limits of derived shapes: number of steps, and number of marks. A mark is a deviation from a plain step: nodes given
-   to groups in turn, a window, several chains, a stride, or descending order. */
-enum { DERIVED_STEPS = 2, MOST_MARKS = 3 };
+/* Maximum number of steps of a derived shape. */
+enum { DERIVED_STEPS = 2 };
+
+/* Maximum number of marks of a derived shape. A mark is a deviation from a plain step: nodes given to groups in turn, a
+   window, several chains, a stride, or descending order. */
+enum { MOST_MARKS = 3 };
 
 typedef struct {
   maker *maker;
   smma_step step[DERIVED_STEPS];
-  int steps, marks; /* so far */
-  bool has_c;
+  int steps, marks; /* numbers of steps and marks so far */
+  bool has_c;       /* whether a step adds c */
 } derivation;
 
 static void derive(const derivation *from, int nodes, int marks);
 
-/* Appends a step with `own` marks to the derivation. Lists the shape if it is complete and has `marks` marks in all. */
+/* Appends a step, which has `own` marks and `nodes` sums, to a copy of the derivation. Lists the shape if it is
+   complete and has `marks` marks in all. Derives further steps if the shape is not complete. */
 static void derive_with(const derivation *from, const smma_step *s, int own, int nodes, int marks) {
   derivation d = *from;
   d.step[d.steps++] = *s;
@@ -312,7 +317,7 @@ static bool is_power(int x, int of) {
   return x == 1;
 }
 
-/* Tries every step that `nodes` nodes can have. */
+/* Appends to the derivation every step that can add `nodes` nodes, and lists the complete shapes with `marks` marks. */
 static void derive(const derivation *from, int nodes, int marks) {
   for (int take = nodes; take > 0; take--)
     for (int window = nodes; window >= take && nodes % take == 0; window--)
@@ -330,8 +335,8 @@ static void derive(const derivation *from, int nodes, int marks) {
       }
 }
 
-/* Adds all shapes that have exactly `marks` marks, which are deviations from plain steps (see MOST_MARKS). Returns
-   false and leaves the list unchanged if it has no room for all of them. */
+/* Lists all derived shapes that have exactly `marks` marks (see MOST_MARKS). Returns false and leaves the list
+   unchanged if it has no room for all of them. */
 static bool put_derived(maker *m, int marks) {
   const int before = m->shapes->count;
   const derivation nothing = {.maker = m};

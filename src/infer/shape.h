@@ -10,8 +10,8 @@ enum { SMMA_MOST_SHAPES = 5120 };
 typedef struct {
   smma_composition shape[SMMA_MOST_SHAPES];
   int against[SMMA_MOST_SHAPES]; /* evidence against each shape, which is larger for less likely shapes; the list begins
-                                    with likely shapes */
-  bool published[SMMA_MOST_SHAPES]; /* whether a published unit has the structure */
+                                    with the likeliest shapes */
+  bool published[SMMA_MOST_SHAPES]; /* whether the shape is a structure of published units */
   int count;
 } smma_shapes;
 
@@ -31,12 +31,12 @@ typedef struct {
 } smma_start_values;
 
 /* Lists shapes for K products whose sum has format d. The structures of published units come first: chains of groups,
-   which start from c or have c added last; groups that stay unrounded, whole or in two halves; products that are
-   rounded first; trees, near and far; several chains, and the ways to add them. Then come all shapes of one or two
-   steps that custom units can have, simple ones first: with up to three marks, each of them products dealt in turns, a
-   window, several chains, a stride, or descending order. If a K has too many such shapes, the limit of marks is lower.
-   No two shapes are the same function. Scale factors apply to products or to sums of consecutive products. The evidence
-   against all shapes is 0. Returns false if memory runs out. */
+   which start from c or have c added last; groups whose sums stay unrounded; products that are rounded first; trees
+   that begin with adjacent or with distant products; several chains, and the ways to add their sums. Then come all
+   shapes of one or two steps that custom units can have, simple ones first, with up to three deviations from plain
+   steps: products dealt in turns, a window, several chains, a stride, or descending order. If a K has too many such
+   shapes, fewer deviations are allowed. No two shapes are the same function. Scale factors apply to products or to sums
+   of consecutive products. The evidence against all shapes is 0. Returns false if memory runs out. */
 bool smma_make_shapes(int k, int scale_block, smma_format d, smma_shapes *shapes);
 
 /* Returns a hash of the tree of a shape's sums. The terms of a sum have no order. Product i is at k = from[i], or at k

@@ -7,19 +7,19 @@
 #include "infer/parameter.h"
 #include "unit/unit.h"
 
-/* Limits: number of uniform settings (in which all steps of a shape truncate and round alike), of families of settings,
-   and of candidates from each family. */
-enum { MOST_SETTINGS = 4096, FAMILIES = 5, STARTS_PER_FAMILY = 2 };
+enum {
+  MOST_SETTINGS = 4096,    /* maximum number of uniform settings (all steps of a shape truncate and round alike) */
+  FAMILIES = 5,            /* number of families of settings */
+  STARTS_PER_FAMILY = 2,   /* number of candidates taken from each family */
+  SEPARATE_CANDIDATES = 4, /* maximum number of candidates whose steps get separate values */
+  SUBSET_DIVISOR = 3,      /* separate values are first tried on 1 / SUBSET_DIVISOR of the vectors */
+  MOST_BITS = 48           /* largest alignment width tried */
+};
 
-/* The number of candidates whose steps get separate values, the fraction of the vectors (1 / SUBSET_DIVISOR) used for
-   this at first, and the largest alignment width tried. */
-enum { DIFFERING = 4, SUBSET_DIVISOR = 3, MOST_BITS = 48 };
-
-/* Stages of the comparison: the first uses 1 / 12 of the vectors and all settings; later stages use more vectors and
-   the best `of_family` settings of each family. */
+/* Stages of the comparison of settings. */
 static const struct {
-  size_t part;
-  int of_family;
+  size_t part;   /* the stage uses 1 / part of the vectors */
+  int of_family; /* the stage compares this many settings of each family, the best of the previous stage */
 } stages[] = {{12, MOST_SETTINGS}, {3, 128}, {1, 32}};
 enum { STAGES = sizeof stages / sizeof stages[0] };
 
@@ -27,12 +27,12 @@ enum { STAGES = sizeof stages / sizeof stages[0] };
 typedef struct {
   enum { CUT_OWN, CUT_NORMALIZED, DROPPED, NARROWED, FIXED } family;
   smma_brings brings;
-  int reference, bits, drop; /* bits: SMMA_EXACT_ALIGNMENT: rounded sums are exact before they are rounded */
+  int reference, bits, drop; /* if bits is SMMA_EXACT_ALIGNMENT, rounded sums are exact before they are rounded */
   smma_rounding alignment, rounding, narrow_rounding;
   smma_opposing opposing;
   int narrow_bits;
-  size_t wrong;
-  int number; /* its index in the list */
+  size_t wrong; /* number of vectors that disagree with the setting */
+  int number;   /* index in the list, which decides between equally good settings */
 } setting;
 
 typedef struct {
@@ -95,7 +95,7 @@ static void add_narrowed(setting_list *w, int fraction_bits) {
                          .narrow_bits = more ? fraction_bits + more : SMMA_NONE});
 }
 
-/* Adds fixed-point settings with `bits` bits below 1. */
+/* Adds settings that add in fixed point, with 0 to 60 bits below the binary point. */
 static void add_fixed(setting_list *w) {
   for (int bits = 0; bits <= 60; bits += 2)
     for (int r = 0; r < ROUNDINGS; r++)
@@ -148,20 +148,20 @@ static int take_best(const smma_fit *f, const smma_composition *shape, const set
   return count;
 }
 
-/* Counts for each setting how many of the first `looked` vectors disagree with it. Then sorts the settings, best
-   first. */
-static void count_wrong(const smma_fit *f, const smma_composition *shape, setting_list *w, size_t looked) {
+/* Counts for each setting how many of the first `count` selected samples disagree with it. Then sorts the settings,
+   the best first. */
+static void count_wrong(const smma_fit *f, const smma_composition *shape, setting_list *w, size_t count) {
   smma_fit some = *f;
-  some.looked = looked;
+  some.selected = count;
 #pragma omp parallel for num_threads(smma_default_threads()) schedule(dynamic, 16)
   for (int n = 0; n < w->count; n++) {
     const smma_composition p = composed(shape, f->model.instruction.d, &w->all[n]);
-    w->all[n].wrong = !smma_units_stopped() && smma_fit_allows(f, &p) ? smma_fit_count(&some, &p, looked) : SIZE_MAX;
+    w->all[n].wrong = !smma_units_stopped() && smma_fit_allows(f, &p) ? smma_fit_count(&some, &p, count) : SIZE_MAX;
   }
   qsort(w->all, (size_t)w->count, sizeof *w->all, compare);
 }
 
-/* Removes all settings except the first `of_family` of each family and those that agree with every vector. */
+/* Removes all settings except the first `of_family` of each family and those without mismatches. */
 static void keep_best(setting_list *w, int of_family) {
   int taken[FAMILIES] = {0}, kept = 0;
   for (int n = 0; n < w->count; n++)
@@ -171,7 +171,7 @@ static void keep_best(setting_list *w, int of_family) {
 
 /* ---- Separate values for each step, and for accumulator and terms ---- */
 
-/* Replaces the candidate by another composition if fewer vectors disagree. */
+/* Replaces the candidate by another composition if fewer vectors disagree with that. */
 static void try_composition(const smma_fit *f, smma_candidate *c, const smma_composition *p) {
   if (c->wrong == 0 || smma_units_stopped() || !smma_fit_allows(f, p)) return;
   const size_t wrong = smma_fit_count(f, p, c->wrong - 1);
@@ -209,7 +209,7 @@ static void let_step_differ(const smma_fit *f, smma_candidate *c, int step, bool
   for (int brings = 0; brings < smma_parameter_choices(key[2]); brings++) try_value(f, c, step, key[2], brings);
 }
 
-/* Gives each step of the candidates separate values until no value makes fewer vectors disagree. */
+/* Changes single values of single steps of each candidate until no change makes fewer vectors disagree. */
 static void let_steps_differ(const smma_fit *f, smma_candidate *c, int count) {
 #pragma omp parallel for num_threads(smma_default_threads()) schedule(dynamic, 1)
   for (int n = 0; n < count; n++)
@@ -234,12 +234,12 @@ void smma_sort_candidates(smma_candidate *c, int count) {
 
 /* Refines the first candidates on some of the vectors, then the best candidate on all vectors. */
 static void refine_starts(const smma_fit *f, smma_candidate *c, int count) {
-  const int differing = count < DIFFERING ? count : DIFFERING;
+  const int separated = count < SEPARATE_CANDIDATES ? count : SEPARATE_CANDIDATES;
   smma_fit some = *f;
-  some.looked = f->looked / SUBSET_DIVISOR;
-  for (int n = 0; n < differing; n++) c[n].wrong = smma_fit_count(&some, &c[n].model, SIZE_MAX - 1);
-  let_steps_differ(&some, c, differing);
-  for (int n = 0; n < differing; n++) c[n].wrong = smma_fit_count(f, &c[n].model, SIZE_MAX - 1);
+  some.selected = f->selected / SUBSET_DIVISOR;
+  for (int n = 0; n < separated; n++) c[n].wrong = smma_fit_count(&some, &c[n].model, SIZE_MAX - 1);
+  let_steps_differ(&some, c, separated);
+  for (int n = 0; n < separated; n++) c[n].wrong = smma_fit_count(f, &c[n].model, SIZE_MAX - 1);
   smma_sort_candidates(c, count);
   let_steps_differ(f, c, count > 0);
 }
@@ -258,7 +258,7 @@ int smma_fit_starts(const smma_fit *f, const smma_composition *shape, smma_candi
   add_fixed(&w);
   for (int n = 0; n < STAGES; n++) {
     keep_best(&w, stages[n].of_family);
-    count_wrong(f, shape, &w, f->looked / stages[n].part);
+    count_wrong(f, shape, &w, f->selected / stages[n].part);
   }
   count = take_best(f, shape, &w, best);
   refine_starts(f, best, count);

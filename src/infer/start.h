@@ -1,5 +1,5 @@
-/* Finds the starting points of the search in a shape. They are the best of several thousand compositions whose steps
-   all truncate and round alike. */
+/* Finds the starting points of the search for a shape's parameters. They are the best of several thousand compositions
+   whose steps all truncate and round alike. */
 #ifndef SMMA_INFER_START_H
 #define SMMA_INFER_START_H
 
@@ -15,10 +15,11 @@ void smma_sort_candidates(smma_candidate *candidate, int count);
 
 enum { SMMA_MOST_STARTS = 8 };
 
-/* Finds the best starts of a shape, the best first. The families are: terms truncated below their nominal exponents;
-   terms truncated below their leading bits' exponents; small terms dropped; exact sums rounded once or twice; fixed
-   point. The two compositions of each family with the fewest mismatches on the selected samples are taken. The first of
-   these may get separate bits and rounding for each step. Returns their number; -1 if memory runs out. */
+/* Finds the starts of a shape with the fewest mismatches on the selected samples, the best first. Takes two
+   compositions from each of five families: terms truncated relative to their nominal exponents; terms truncated
+   relative to the exponents of their leading bits; small terms dropped; exact sums rounded once or twice; sums in fixed
+   point. The best starts may get separate bits and rounding for each step. Returns the number of starts; -1 if memory
+   runs out. */
 int smma_fit_starts(const smma_fit *fit, const smma_composition *shape, smma_candidate best[SMMA_MOST_STARTS]);
 
 #endif

@@ -1,6 +1,6 @@
 /* Finds evidence about shapes from the unit's symmetries, by permuting products. If a permutation changes d, every
-   shape that it cannot affect is refuted. If it never changes d, shapes that it can affect are less likely. No
-   parameter needs to be known. */
+   shape whose results it never changes is refuted. If it never changes d, shapes whose results it changes whatever the
+   parameters are less likely. No parameter needs to be known. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,16 +9,21 @@
 #include "infer/inference.h"
 #include "rows/generate.h"
 
-/* Number of base vectors for each permutation, maximum number of permutations in one call, of calls, and of
-   permutations. */
-enum { BASE_ROWS = 96, MOST_PER_CALL = 16, MOST_CALLS = 8, MOST_PERMUTATIONS = 512, SEED_OF_BASE = 0x5717 };
+enum {
+  BASE_ROWS = 96,          /* number of base vectors, to all of which each permutation is applied */
+  MOST_PER_CALL = 16,      /* maximum number of permutations in one call of the unit */
+  MOST_CALLS = 8,          /* maximum number of calls in one search for evidence */
+  MOST_PERMUTATIONS = 512, /* maximum number of permutations listed */
+  SEED_OF_BASE = 0x5717    /* changes the search's seed, so that the base differs from other generated vectors */
+};
 
 /* A permutation of products, and whether the unit's results change with it. */
 typedef struct {
-  unsigned char from[SMMA_MAXIMUM_K]; /* the product that moves to each place */
-  bool asked, changes;
-  size_t row; /* index of the first base vector whose result changes */
-  uint64_t d; /* its permuted result */
+  unsigned char from[SMMA_MAXIMUM_K]; /* from[k]: index of the product that moves to k */
+  bool asked;                         /* the unit has computed the permuted vectors, or need not compute them */
+  bool changes;                       /* whether the permutation changed any of the unit's results */
+  size_t row;                         /* index of the first base vector whose result changes */
+  uint64_t d;                         /* the unit's result for that vector after the permutation */
 } permutation;
 
 /* ---- Effect of a permutation on a shape ---- */
@@ -29,10 +34,11 @@ static permutation identity(int k) {
   return x;
 }
 
-/* Effects that a permutation can have on a shape's result, depending on the parameters. */
+/* Effects of a permutation on a shape's results. CAN_STAY alone: never changes them. CAN_CHANGE alone: changes them
+   whatever the parameters. Both: depends on the parameters. */
 typedef enum { CAN_CHANGE = 1, CAN_STAY = 2 } effect;
 
-/* Hashes of a shape without a permutation. */
+/* Hashes of a shape without a permutation (smma_shape_hash): with `strictly`, and without it. */
 typedef struct {
   uint64_t strict, loose;
 } shape_hashes;
@@ -60,17 +66,18 @@ static int add(permutation *all, int count, const permutation *x, int k) {
 }
 
 /* Adds the permutation that exchanges parts `one` and `other`. There are k / size parts of `size` products. The
-   products of a part are adjacent; if `apart`, they have a distance of k / size. */
-static int add_parts(permutation *all, int have, int k, int size, bool apart, int one, int other) {
+   products of a part are adjacent; if `interleaved`, they have a distance of k / size. */
+static int add_parts(permutation *all, int have, int k, int size, bool interleaved, int one, int other) {
   permutation x = identity(k);
   const int count = k / size;
   for (int i = 0; i < size; i++)
-    swap(&x, apart ? i * count + one : one * size + i, apart ? i * count + other : other * size + i);
+    swap(&x, interleaved ? i * count + one : one * size + i, interleaved ? i * count + other : other * size + i);
   return add(all, have, &x, k);
 }
 
-/* Lists permutations: the reversal, and exchanges of two parts. Parts are single products or several, adjacent or
-   interleaved. A part is exchanged with the part 1, 2 or parts / 2 places before it, and with the first part. */
+/* Lists permutations, and returns their number: the reversal, and exchanges of two parts. Parts are single products or
+   several, adjacent or interleaved. Each part is exchanged with the part 1, 2 or parts / 2 places before it, and with
+   the first part. */
 static int make_permutations(int k, permutation *all) {
   int have = 0;
   permutation reversed = identity(k);
@@ -78,12 +85,12 @@ static int make_permutations(int k, permutation *all) {
   have = add(all, have, &reversed, k);
   for (int size = k / 2; size > 0; size--) {
     const int parts = k % size ? 0 : k / size;
-    for (int apart = 0; apart <= (size > 1); apart++)
+    for (int interleaved = 0; interleaved <= (size > 1); interleaved++)
       for (int part = 1; part < parts; part++) {
-        have = add_parts(all, have, k, size, apart, part - 1, part);
-        have = add_parts(all, have, k, size, apart, 0, part);
-        if (part >= 2) have = add_parts(all, have, k, size, apart, part - 2, part);
-        if (part >= parts / 2) have = add_parts(all, have, k, size, apart, part - parts / 2, part);
+        have = add_parts(all, have, k, size, interleaved, part - 1, part);
+        have = add_parts(all, have, k, size, interleaved, 0, part);
+        if (part >= 2) have = add_parts(all, have, k, size, interleaved, part - 2, part);
+        if (part >= parts / 2) have = add_parts(all, have, k, size, interleaved, part - parts / 2, part);
       }
   }
   return have;
@@ -121,7 +128,7 @@ static void put(smma_rows *base, size_t at, smma_row *row) {
   smma_rows_put(base, at, row);
 }
 
-/* Generates base vectors; in half of them the greatest product cancels. */
+/* Generates base vectors; in half of them the greatest product cancels with another product. */
 static void make_base(const smma_inference_work *x, smma_rows *base) {
   smma_generate_rows(base, x->request->seed ^ SEED_OF_BASE, 0, BASE_ROWS, SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM);
   for (int r = 0; r < BASE_ROWS; r++) {
@@ -164,13 +171,14 @@ static void permute(const smma_rows *base, int k, const permutation *x, smma_row
 
 /* ---- Asking ---- */
 
-/* The effect of each permutation on each shape, and the shapes refuted so far. */
+/* The permutations, their effects on each shape, and the shapes refuted so far. */
 typedef struct {
-  permutation *permutation;
-  int permutations;
-  unsigned char (*effect)[SMMA_MOST_SHAPES];
+  permutation *all;
+  int permutations;                          /* number of permutations in `all` */
+  unsigned char (*effect)[SMMA_MOST_SHAPES]; /* effect[p][n]: effects of permutation p on shape n */
   bool refuted[SMMA_MOST_SHAPES];
-  int before[SMMA_MOST_SHAPES]; /* evidence against each shape before these vectors */
+  int before[SMMA_MOST_SHAPES]; /* evidence against each shape from an earlier call of smma_inference_weigh_shapes;
+                                   INT_MAX: no earlier call */
 } knowledge;
 
 static void find_effects(const smma_shapes *shapes, int k, knowledge *known) {
@@ -179,7 +187,7 @@ static void find_effects(const smma_shapes *shapes, int k, knowledge *known) {
     const smma_composition *shape = &shapes->shape[n];
     const shape_hashes same = {smma_shape_hash(shape, k, NULL, true), smma_shape_hash(shape, k, NULL, false)};
     for (int p = 0; p < known->permutations; p++)
-      known->effect[p][n] = (unsigned char)effect_of(shape, k, &known->permutation[p], same);
+      known->effect[p][n] = (unsigned char)effect_of(shape, k, &known->all[p], same);
   }
 }
 
@@ -193,8 +201,8 @@ static void note_change(const smma_operation *o, const smma_rows *base, const sm
   }
 }
 
-/* Returns the least number of likely shapes that the result refutes or makes less likely, over both possible results of
-   the unit. */
+/* Returns how many likely shapes the unit's answer refutes or makes less likely, for the answer that does this to
+   fewer. */
 static int worth(const smma_shapes *shapes, const knowledge *known, int at) {
   const int most = smma_shapes_likely(shapes);
   int likely = 0, can_stay = 0, can_change = 0;
@@ -205,10 +213,10 @@ static int worth(const smma_shapes *shapes, const knowledge *known, int at) {
   return likely - (can_stay > can_change ? can_stay : can_change);
 }
 
-/* If the permutation changed the unit's results, refutes the shapes whose results it cannot change. If not, adds
-   evidence against the shapes whose results it can change. */
+/* If the permutation changed the unit's results, refutes the shapes whose results it never changes. If not, adds
+   evidence against the shapes whose results it changes whatever the parameters. */
 static void judge(smma_shapes *shapes, knowledge *known, int at) {
-  const bool changed = known->permutation[at].changes;
+  const bool changed = known->all[at].changes;
   for (int n = 0; n < shapes->count; n++) {
     const int e = known->effect[at][n];
     if (changed)
@@ -218,48 +226,51 @@ static void judge(smma_shapes *shapes, knowledge *known, int at) {
   }
 }
 
-/* Returns the permutation, among those that the unit has not computed, that distinguishes the shapes best, or -1 if
+/* Returns the index of the permutation, among those not yet asked, that distinguishes the likely shapes best, or -1 if
    none distinguishes them. */
 static int best_of(const smma_shapes *shapes, const knowledge *known) {
   int best = -1, most = 0;
   for (int n = 0; n < known->permutations; n++) {
-    const int w = known->permutation[n].asked ? 0 : worth(shapes, known, n);
+    const int w = known->all[n].asked ? 0 : worth(shapes, known, n);
     if (w > most) most = w, best = n;
   }
   return best;
 }
 
-/* Chooses up to MOST_PER_CALL permutations that tell the shapes apart best. */
+/* Chooses up to MOST_PER_CALL permutations that distinguish the likely shapes best, and marks them as asked. Returns
+   their number. */
 static int choose(const smma_shapes *shapes, knowledge *known, int which[MOST_PER_CALL]) {
   int count = 0;
   for (int at; count < MOST_PER_CALL && (at = best_of(shapes, known)) >= 0;) {
-    known->permutation[at].asked = true;
+    known->all[at].asked = true;
     which[count++] = at;
   }
   return count;
 }
 
-/* Chooses permutations not yet asked that exchange only two products. */
+/* Chooses up to MOST_PER_CALL permutations not yet asked that exchange only two products, and marks them as asked.
+   Returns their number. */
 static int choose_pairs(knowledge *known, int products, int which[MOST_PER_CALL]) {
   int count = 0;
   for (int n = 0; n < known->permutations && count < MOST_PER_CALL; n++) {
     int moved = 0;
-    for (int k = 0; k < products; k++) moved += moves(&known->permutation[n], k);
-    if (moved != 2 || known->permutation[n].asked) continue;
-    known->permutation[n].asked = true;
+    for (int k = 0; k < products; k++) moved += moves(&known->all[n], k);
+    if (moved != 2 || known->all[n].asked) continue;
+    known->all[n].asked = true;
     which[count++] = n;
   }
   return count;
 }
 
-/* Asks the unit for the chosen permutations in one call. */
+/* Lets the unit compute the base with each of the chosen permutations, in one call, and judges the shapes by the
+   results. */
 static bool ask(smma_inference_work *x, knowledge *known, const int *which, int count, const smma_rows *base,
                 smma_rows *rows) {
   const smma_operation o = smma_operation_of(&x->as);
-  for (int n = 0; n < count; n++) permute(base, x->as.k, &known->permutation[which[n]], rows, (size_t)n * BASE_ROWS);
+  for (int n = 0; n < count; n++) permute(base, x->as.k, &known->all[which[n]], rows, (size_t)n * BASE_ROWS);
   if (!smma_inference_ask(x, rows, (size_t)count * BASE_ROWS)) return false;
   for (int n = 0; n < count; n++) {
-    note_change(&o, base, rows, (size_t)n * BASE_ROWS, &known->permutation[which[n]]);
+    note_change(&o, base, rows, (size_t)n * BASE_ROWS, &known->all[which[n]]);
     judge(x->shapes, known, which[n]);
   }
   return true;
@@ -277,17 +288,17 @@ static bool ask_best(smma_inference_work *x, knowledge *known, const smma_rows *
 
 /* ---- A product that the unit treats unlike the others ---- */
 
-/* Judges all shapes again, using only the permutations that do not move product k (NONE: all permutations). Returns the
-   least evidence against any shape that is not refuted. */
-enum { NONE = -1 };
+enum { NONE = -1 }; /* no product */
 
-static int judge_beside(smma_shapes *shapes, knowledge *known, int k) {
+/* Judges all shapes again, using only the asked permutations that do not move product k (NONE: all that were asked).
+   Returns the least evidence against any shape that is not refuted. */
+static int judge_without(smma_shapes *shapes, knowledge *known, int k) {
   int least = INT_MAX;
   for (int n = 0; n < shapes->count; n++) {
     known->refuted[n] = false;
     shapes->against[n] = 0;
     for (int p = 0; p < known->permutations; p++) {
-      const permutation *x = &known->permutation[p];
+      const permutation *x = &known->all[p];
       if (!x->asked || (k != NONE && moves(x, k))) continue;
       if (x->changes)
         known->refuted[n] |= !(known->effect[p][n] & CAN_CHANGE);
@@ -299,45 +310,46 @@ static int judge_beside(smma_shapes *shapes, knowledge *known, int k) {
   return least;
 }
 
-/* Returns k of the product without which some shape becomes likely; NONE if there is no such product, or more than
-   one. */
+/* Returns k of the product without which some shape becomes likely. Returns NONE if there is no such product, or if
+   several do equally well. `least` is the least evidence against any shape with all products. */
 static int find_odd(smma_shapes *shapes, knowledge *known, int products, int least) {
   int odd = NONE;
   for (int k = 0; k < products; k++) {
-    const int beside = judge_beside(shapes, known, k);
-    if (beside > SMMA_SHAPES_LITTLE || beside > least) continue;
-    odd = beside < least ? k : NONE;
-    least = beside;
+    const int evidence = judge_without(shapes, known, k);
+    if (evidence > SMMA_SHAPES_LITTLE || evidence > least) continue;
+    odd = evidence < least ? k : NONE;
+    least = evidence;
   }
   return odd;
 }
 
-/* If no shape is likely, looks for one product without which a shape is. */
+/* If no shape is likely, looks for one product without which some shape is. If there is one, sets x->odd to its k, and
+   judges the shapes by the permutations that do not move it. */
 static bool set_one_product_apart(smma_inference_work *x, knowledge *known, const smma_rows *base, smma_rows *rows) {
-  const int least = judge_beside(x->shapes, known, NONE);
+  const int least = judge_without(x->shapes, known, NONE);
   int which[MOST_PER_CALL], odd;
   if (least <= SMMA_SHAPES_LITTLE) return true;
   for (int count; (count = choose_pairs(known, x->as.k, which)) > 0;)
     if (!ask(x, known, which, count, base, rows)) return false;
   odd = find_odd(x->shapes, known, x->as.k, least);
-  judge_beside(x->shapes, known, odd);
+  judge_without(x->shapes, known, odd);
   if (odd == NONE) return true;
   x->odd = odd;
   smma_inference_tell(x, "structure: the product at k = %d is unlike the others", odd);
   for (int n = 0; n < known->permutations; n++)
-    if (moves(&known->permutation[n], odd)) known->permutation[n].asked = true;
+    if (moves(&known->all[n], odd)) known->all[n].asked = true; /* not to be asked */
   return ask_best(x, known, base, rows);
 }
 
 /* ---- Vectors that rule out shapes ---- */
 
 static bool excludes(const knowledge *known, int at, int shape, int odd) {
-  const permutation *x = &known->permutation[at];
+  const permutation *x = &known->all[at];
   return known->refuted[shape] && x->asked && x->changes && !(odd >= 0 && moves(x, odd)) &&
          !(known->effect[at][shape] & CAN_CHANGE);
 }
 
-/* Counts the shapes that a permutation's vectors rule out, except the shapes in `accounted`. */
+/* Counts the shapes that a permutation's vectors rule out, except the shapes marked in `accounted`. */
 static int count_excluded(const smma_inference_work *x, const knowledge *known, int at, const bool *accounted) {
   int count = 0;
   for (int n = 0; n < x->shapes->count; n++) count += !accounted[n] && excludes(known, at, n, x->odd);
@@ -357,24 +369,25 @@ static bool add_evidence(smma_inference_work *x, const permutation *p, const smm
   return true;
 }
 
-/* Adds a few pairs of vectors to found->evidence: each time the pair that rules out most of the remaining shapes. */
+/* Adds pairs of vectors to found->evidence until they rule out every refuted shape. Each time adds the pair that rules
+   out the most shapes that are not yet ruled out. */
 static bool list_evidence(smma_inference_work *x, const knowledge *known, const smma_rows *base) {
   static bool accounted[SMMA_MOST_SHAPES];
   memset(accounted, 0, sizeof accounted);
   for (;;) {
     int best = -1, most = 0;
     for (int p = 0; p < known->permutations; p++) {
-      const int count = known->permutation[p].changes ? count_excluded(x, known, p, accounted) : 0;
+      const int count = known->all[p].changes ? count_excluded(x, known, p, accounted) : 0;
       if (count > most) most = count, best = p;
     }
     if (best < 0) return true;
-    if (!add_evidence(x, &known->permutation[best], base, most)) return false;
+    if (!add_evidence(x, &known->all[best], base, most)) return false;
     for (int n = 0; n < x->shapes->count; n++) accounted[n] |= excludes(known, best, n, x->odd);
   }
 }
 
-/* Removes refuted shapes. Vectors that show nothing of a shape wrongly count against it, so each shape keeps the
-   smaller of its old and its new evidence. */
+/* Removes refuted shapes; if all are refuted, keeps all. Some vectors cannot show a shape and count against it wrongly,
+   so each shape keeps the smaller of its old and its new evidence. */
 static void leave_out_refuted(smma_shapes *shapes, const knowledge *known) {
   int kept = 0;
   for (int n = 0; n < shapes->count; n++) {
@@ -411,14 +424,14 @@ bool smma_inference_weigh_shapes(smma_inference_work *x) {
   smma_rows base = {.capacity = 0}, rows = {.capacity = 0};
   bool good = known != NULL;
   if (good) {
-    known->permutation = malloc(MOST_PERMUTATIONS * sizeof *known->permutation);
+    known->all = malloc(MOST_PERMUTATIONS * sizeof *known->all);
     known->effect = malloc(MOST_PERMUTATIONS * sizeof *known->effect);
-    good = known->permutation && known->effect && smma_rows_allocate(i, BASE_ROWS, &base) &&
+    good = known->all && known->effect && smma_rows_allocate(i, BASE_ROWS, &base) &&
            smma_rows_allocate(i, MOST_PER_CALL * BASE_ROWS, &rows);
   }
   if (!good) smma_no_memory(x->error);
   if (good) {
-    known->permutations = make_permutations(i->k, known->permutation);
+    known->permutations = make_permutations(i->k, known->all);
     for (int n = 0; n < x->shapes->count; n++) {
       known->before[n] = x->fit.wrong ? x->shapes->against[n] : INT_MAX;
       x->shapes->against[n] = 0;
@@ -441,7 +454,7 @@ bool smma_inference_weigh_shapes(smma_inference_work *x) {
   smma_rows_free(&base);
   smma_rows_free(&rows);
   if (known) {
-    free(known->permutation);
+    free(known->all);
     free(known->effect);
   }
   free(known);

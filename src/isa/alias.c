@@ -43,13 +43,13 @@ static const char *if_saturating(const smma_instruction *i, const char *text) {
   return is_integer(i) && i->rule->rule.with.integer.overflow == SMMA_INTEGER_SATURATES ? text : "";
 }
 
-/* Returns ".and.popc" or ".xor.popc" for single bits. */
+/* Returns ".and.popc" or ".xor.popc" for instructions on single bits, otherwise "". */
 static const char *bits_operation_of(const smma_instruction *i) {
   if (i->a != SMMA_B1) return "";
   return smma_products_of(&i->rule->rule) == SMMA_PRODUCT_XOR ? ".xor.popc" : ".and.popc";
 }
 
-/* Returns ".rz", ".rm" or ".rp" for FP64 in that rounding direction. */
+/* Returns ".rz", ".rm" or ".rp" for an FP64 instruction with that rounding mode, otherwise "". */
 static const char *direction_of(const smma_instruction *i) {
   if (i->rule->rule.algorithm != SMMA_FMA) return "";
   switch (i->rule->rule.with.fma.rounding) {
@@ -60,8 +60,9 @@ static const char *direction_of(const smma_instruction *i) {
   }
 }
 
-/* Writes the types: ".f32.e4m3.e4m3", preceded by ".satfinite" or ".rz" and followed by ".f32", ".ue8m0" or ".xor.popc"
-   if the instruction has them. */
+/* Writes the formats of d, a and b, as in ".f32.e4m3.e4m3". Before them comes ".satfinite" or a rounding mode; after
+   them come C's format (MMA only), the format of scale factors, and the operation on bits. Each is written only if the
+   instruction has it. Returns `text`. */
 static const char *types_of(const smma_instruction *i, char text[64]) {
   int n = smma_print(text, 64, "%s%s.%s.%s.%s", if_saturating(i, ".satfinite"), direction_of(i), smma_format_text(i->d),
                      smma_format_text(i->a), smma_format_text(i->b));
@@ -71,13 +72,14 @@ static const char *types_of(const smma_instruction *i, char text[64]) {
   return text;
 }
 
-/* Returns the PTX kind and scale vector size of block-scaled instructions. */
+/* Returns the name in PTX of a block-scaled instruction's kind. */
 static const char *scaled_kind(const smma_instruction *i) {
   if (i->k == 32) return "mxf8f6f4";
   return i->scale_block == 32 && i->scale == SMMA_UE8M0 ? "mxf4" : "mxf4nvf4";
 }
 
-/* Reports whether kind::mxf4nvf4 with scale_vec::2X names the instruction, too: it computes as kind::mxf4. */
+/* Reports whether kind::mxf4nvf4 with scale_vec::2X also names the instruction, because it computes the same as
+   kind::mxf4. */
 static bool is_also_mxf4nvf4(const smma_instruction *i) {
   return i->scale_block && strcmp(scaled_kind(i), "mxf4") == 0;
 }
@@ -105,7 +107,7 @@ static bool ptx_mma(const smma_instruction *i, const visitor *v) {
   if (i->scale_block) return scaled_mma_names(i, "mma.sync.aligned", i->k, v);
   for (int layout = 0; layout < (i->m == 8 && i->a == SMMA_F16 ? 4 : 1); layout++)
     if (say(v, "mma.sync.aligned.m%dn%dk%d.%s%s", i->m, i->n, i->k, layouts[layout], types)) return true;
-  if (i->a == SMMA_F64) { /* the direction may follow the types, and ".rn" may be written */
+  if (i->a == SMMA_F64) { /* the rounding mode may also follow the types, and ".rn" may be written */
     const char *direction = *direction_of(i) ? direction_of(i) : ".rn";
     return say(v, "mma.sync.aligned.m%dn%dk%d.row.col.f64.f64.f64.f64%s", i->m, i->n, i->k, direction) ||
            (!*direction_of(i) && say(v, "mma.sync.aligned.m%dn%dk%d.row.col.rn.f64.f64.f64.f64", i->m, i->n, i->k));
@@ -127,8 +129,8 @@ static bool sass_bits(const smma_instruction *i, const char *shape, const visito
 }
 
 /* Visits SASS names, in which M, N and K are joined: 16816 is 16x8x16. An architecture that computes FP8 on the FP16
-   unit has no FP8 instruction in SASS. An architecture that computes 4-bit integers on the 8-bit unit has no 4-bit
-   instruction. (For m8n8k16 CUDA 13 uses IMMA.8816 up to Hopper, and half of IMMA.16816 from Blackwell on.) */
+   unit has no FP8 instruction in SASS, and one that computes 4-bit integers on the 8-bit unit has no 4-bit instruction.
+   For m8n8k16, CUDA 13 uses IMMA.8816 up to Hopper, and half of IMMA.16816 from Blackwell on. */
 static bool sass_mma(const smma_instruction *i, const visitor *v) {
   char d[16], a[16], b[16], c[16], shape[16], direction[4] = "";
   size_t n;
@@ -178,7 +180,7 @@ static const char *const *wmma_shapes(const smma_instruction *i) {
   }
 }
 
-/* Visits wmma names. The operation on single bits precedes ".sync". */
+/* Visits PTX's names of wmma. In them the operation on single bits precedes ".sync". */
 static bool ptx_wmma(const smma_instruction *i, const visitor *v) {
   const char *operation = bits_operation_of(i);
   char types[64];
@@ -265,9 +267,9 @@ static bool tcgen05_names_with(const smma_instruction *i, const char *qualifiers
   return false;
 }
 
-/* Visits names of tcgen05.mma and tcgen05.mma.sp. PTX specifies shape and types in a descriptor, and so does SASS, so
-   these names fit several instructions; shape and types may follow. cta_group::2 doubles M and does not change results.
-   SASS does not name sparse instructions. */
+/* Visits names of tcgen05.mma and tcgen05.mma.sp. PTX and SASS specify shape and types in a descriptor, so the names
+   without them fit several instructions; the names with shape and types appended are visited, too. cta_group::2 doubles
+   M and does not change results. SASS does not name sparse instructions. */
 static bool tcgen05_names(const smma_instruction *i, const visitor *v) {
   char qualifiers[64];
   if (i->scale_block)
@@ -291,14 +293,14 @@ static bool mfma_names(const smma_instruction *i, const visitor *v) {
   return false;
 }
 
-/* Reports whether results depend on the wave size: in RDNA 4's WMMA, except for integers that wrap. */
+/* Reports whether results depend on the wave size. They do in RDNA 4's WMMA, except for integers that wrap. */
 static bool wave_counts(const smma_instruction *i) {
   const bool wraps = is_integer(i) && i->rule->rule.with.integer.overflow == SMMA_INTEGER_WRAPS;
   return i->arch == SMMA_ARCH_rdna4 && i->k > 4 && !wraps;
 }
 
-/* Visits the name with a wave size and FP16_OVFL if they change nothing: after the mnemonic and the integer types
-   follows ".w32" or ".w64", then ".ovfl" or ".clamp". Also visits the compiler's builtins. */
+/* Visits the names with a wave size (".w32" or ".w64" after the mnemonic and the integer types) and with FP16_OVFL
+   (".ovfl" at the end), if these do not change results. Also visits the compiler's builtins. */
 static bool wmma_names(const smma_instruction *i, const visitor *v) {
   static const char *const waves[] = {"", ".w32", ".w64"};
   const char *in_wave64 = strstr(i->name, ".w64"), *end = strstr(i->name, ".ovfl"), *last;
@@ -326,8 +328,8 @@ static bool wmma_names(const smma_instruction *i, const visitor *v) {
   return strncmp(base, "v_dot4_", strlen("v_dot4_")) == 0 && say(v, "__builtin_amdgcn_%s", base + strlen("v_"));
 }
 
-/* Visits intrinsics (Arm C Language Extensions), each with ".ebf" appended if the instruction's name has it (FPCR.EBF =
-   1). */
+/* Visits the intrinsics of the Arm C Language Extensions, with ".ebf" appended if the instruction's name has it
+   (FPCR.EBF = 1). */
 static bool arm_names(const smma_instruction *i, const visitor *v) {
   static const struct {
     const char *name, *intrinsic[4];
@@ -362,8 +364,8 @@ static bool arm_names(const smma_instruction *i, const visitor *v) {
   return false;
 }
 
-/* Visits intrinsics (Intel's Intrinsics Guide): of vectors of each width, with _avx if AVX has two spellings; and of
-   tiles. */
+/* Visits the intrinsics of Intel's Intrinsics Guide: those of vectors for each width, also with _avx if AVX has two
+   spellings, and those of tiles. */
 static bool vector_names(const smma_instruction *i, const visitor *v) {
   const bool is_bf16 = i->d == SMMA_F32, is_vnni = strncmp(i->name, "vpdpbus", strlen("vpdpbus")) == 0;
   const char *what = i->name + strlen("vp");
@@ -374,7 +376,7 @@ static bool vector_names(const smma_instruction *i, const visitor *v) {
   return is_vnni && (say(v, "_mm256_%s_avx_epi32", what) || say(v, "_mm_%s_avx_epi32", what));
 }
 
-/* Visits the instruction of Zvdota that computes one of the eight dot products. */
+/* Visits the name of Zvdota's instruction that computes one of the eight dot products. */
 static bool riscv_names(const smma_instruction *i, const visitor *v) {
   const char *batched = strstr(i->name, "bdota");
   return i->a != SMMA_F32 && say(v, "%.*s%s", (int)(batched - i->name), i->name, batched + 1);
@@ -423,7 +425,8 @@ static bool is_qualifier(const char *token, size_t length) {
   return length == strlen("block_scale") && strncmp(token, "block_scale", length) == 0;
 }
 
-/* Appends either the qualifiers among the tokens or the other tokens. */
+/* Appends the tokens of `name` that are qualifiers or, if `qualifiers` is false, the other tokens, each with a dot
+   after it. `used` is the length of `form` so far; returns its new length. */
 static size_t append_tokens(const char *name, bool qualifiers, char *form, size_t used, size_t size) {
   for (const char *token = name; *token;) {
     size_t length = 0;

@@ -4,12 +4,12 @@
 
 #define ARM(name, m, n, k, d, a, b, rule) SMMA_ROW(arm, ARM, name, NULL, m, n, k, d, a, b, d, none, 0, rule)
 
-/* BFMMLA, BFDOT and BFMOPA of one kind. */
+/* BFMMLA, BFMOPA and BFDOT with a suffix of their names and its rule. */
 #define ARM_BF16(suffix, rule)                                                                                  \
   ARM("bfmmla" suffix, 2, 2, 4, f32, bf16, bf16, rule), ARM("bfmopa" suffix, 16, 16, 2, f32, bf16, bf16, rule), \
       ARM("bfdot" suffix, 1, 1, 2, f32, bf16, bf16, rule)
 
-/* The outer product and the dot product for one pair of signednesses. */
+/* The outer product and the dot product of integers, for one pair of formats. */
 #define ARM_INTEGER(prefix, a, b) \
   ARM(prefix "mopa", 16, 16, 4, s32, a, b, arm_integer), ARM(prefix "dot", 1, 1, 4, s32, a, b, arm_integer)
 

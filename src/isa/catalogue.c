@@ -35,7 +35,7 @@ void smma_set_operation(smma_operation *o, const smma_instruction *i) {
     o->rule = *rule;
   else
     memcpy(&o->rule, rule,
-           offsetof(smma_rule, with) + sizeof rule->with.c_fdpa); /* c_fdpa is the longest member except composition */
+           offsetof(smma_rule, with) + sizeof rule->with.c_fdpa); /* only `composition` is longer than c_fdpa */
   o->a = i->a, o->b = i->b, o->c = i->c, o->d = i->d, o->scale = i->scale;
   o->k = i->k, o->scale_block = i->scale_block;
 }

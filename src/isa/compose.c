@@ -23,7 +23,7 @@ smma_step smma_exact_step(int count, smma_format output) {
   return (smma_step)SMMA_EXACT_STEP(count, output, SMMA_ROUND_NEAREST_EVEN, .join = SMMA_JOIN_APART);
 }
 
-/* Returns a chain of blocks over `count` nodes. */
+/* Returns a step that adds `count` nodes in a chain of blocks of `block` nodes. */
 static smma_step chain(int count, int block, smma_start start, smma_format output) {
   smma_step step = smma_exact_step(block, output);
   step.window = count;
@@ -42,7 +42,7 @@ static smma_step truncating_chain(const smma_t_fdpa *p, int count, int block, sm
 
 static void add(smma_composition *to, smma_step step) {
   if (step.join != SMMA_JOIN_CHAIN)
-    step.accumulator = step.term; /* the keys of the accumulator have no effect, because there is none */
+    step.accumulator = step.term; /* without a chain there is no accumulator, so its keys have no effect */
   to->step[to->steps++] = step;
 }
 
@@ -153,8 +153,8 @@ static void compose_integer(const smma_operation *o, smma_composition *to) {
   add(to, step);
 }
 
-/* Returns a chain that aligns to the leading bit of C, which has Fc bits, and rounds the sum to the output; for BF16,
-   first to FP32, then toward zero. */
+/* Returns a chain that aligns the accumulator by its leading bit, with p->c_bits bits below it, and rounds the sum to
+   the output format; for BF16, first to FP32, then toward zero. */
 static smma_step chain_below_c(const smma_operation *o, int count, int take) {
   const smma_c_fdpa *p = &o->rule.with.c_fdpa;
   const int least = smma_minimum_exponent(smma_encoding_of(p->output));
@@ -267,8 +267,8 @@ static smma_tr_fdpa rounding_down_of(const smma_composition *p) {
   return (smma_tr_fdpa){p->step[0].term.bits, last->term.bits - (revision > 1), p->step[0].window, revision};
 }
 
-/* Guesses the parameters of the rule's algorithm: those that it must have if it composes to these steps. The caller
-   checks the guess. */
+/* Sets the parameters of the rule's algorithm to those that it must have if it composes to these steps. The caller
+   checks whether it does. */
 static void guess(const smma_composition *p, smma_rule *rule) {
   switch (rule->algorithm) {
     case SMMA_T_FDPA:
@@ -292,8 +292,8 @@ static void guess(const smma_composition *p, smma_rule *rule) {
   }
 }
 
-/* Reports whether the operation has scale factors if and only if the algorithm does, and whether the algorithm supports
-   the operation's kind of NaN. */
+/* Reports whether the algorithm needs scale factors if and only if the operation has them, and supports the operation's
+   NaN policy. */
 static bool goes_with(smma_algorithm algorithm, const smma_operation *o) {
   const bool needs_scales = algorithm == SMMA_ST_FDPA || algorithm == SMMA_GST_FDPA;
   if ((o->scale_block > 0) != needs_scales) return false;

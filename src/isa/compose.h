@@ -5,12 +5,12 @@
 #include "core/rule.h"
 #include "isa/key.h"
 
-/* Builds the composition that computes the operation. Returns false if the operation is not a composition: blocks of
+/* Builds the composition that computes the operation. Returns false if there is none, which is so for blocks of
    GTR-FDPA with an odd number of products. */
 bool smma_compose(const smma_operation *operation, smma_composition *composition);
 
-/* Finds the rule, among the catalogue's algorithms, that is the same as this operation's composition. Returns false if
-   no rule is. */
+/* Finds a rule with another algorithm than SMMA_COMPOSITION that computes the same as this operation's composition.
+   Returns false if there is none. */
 bool smma_recognise(const smma_operation *operation, smma_rule *rule);
 
 /* Returns the composition for G-FDPA of k products with results in d. */
@@ -19,11 +19,12 @@ smma_composition smma_compose_g_fdpa(const smma_g_fdpa *g, int k, smma_format d)
 /* Returns a composition without steps, whose operands and products are unchanged. */
 smma_composition smma_no_steps(void);
 
-/* Returns the number of nodes before a step (numbered from 0), or 0 if an earlier step's number of nodes is not
-   divisible as it requires. */
+/* Returns the number of nodes (products or sums) that step number `step`, from 0, adds; 0 if an earlier step cannot
+   divide its nodes into groups. */
 int smma_composition_nodes(const smma_composition *composition, int k, int step);
 
-/* Reports whether a custom unit's text must contain the key, because its value differs from the default. */
+/* Reports whether the text of a custom unit must contain this key of a step, because the value differs from the
+   default. */
 bool smma_step_key_is_told(const smma_composition *composition, int k, int step, const smma_key *key);
 
 bool smma_same_composition(const smma_composition *x, const smma_composition *y);
@@ -40,11 +41,12 @@ bool smma_same_composition(const smma_composition *x, const smma_composition *y)
 #define SMMA_EXACT_STEP(count, format, direction, ...) \
   SMMA_NARROWED_STEP(count, format, direction, SMMA_NONE, 1, __VA_ARGS__)
 
-/* Like SMMA_EXACT_STEP, with the sum first rounded to `bits` bits, to nearest even. */
+/* A step like SMMA_EXACT_STEP whose sums are first rounded to `bits` fraction bits, to nearest even. If `subnormals` is
+   1, this first rounding is no finer than the spacing of the output's subnormals. */
 #define SMMA_NARROWED_STEP(count, format, direction, bits, subnormals, ...) \
   SMMA_DEALT_STEP(count, count, 1, format, direction, bits, subnormals, __VA_ARGS__)
 
-/* Like SMMA_NARROWED_STEP, with groups dealt from windows of `nodes` nodes, in `chain_count` chains. */
+/* A step like SMMA_NARROWED_STEP whose groups are dealt from windows of `nodes` nodes and form `chain_count` chains. */
 #define SMMA_DEALT_STEP(count, nodes, chain_count, format, direction, bits, subnormals, ...)                           \
   {                                                                                                                    \
     .take = count, .turn = count, .window = nodes, .chains = chain_count, .stride = 1, .reference = SMMA_NONE,         \

@@ -12,40 +12,41 @@ struct smma_custom {
   smma_named_rule named;
 };
 
-/* The fault in a description: the key, the step (-1: not in a step), and a line that names the allowed values. */
+/* The fault in a description. */
 typedef struct {
-  const char *key;
-  int step;
-  char text[512];
+  const char *key; /* the key whose value is wrong */
+  int step;        /* index of the step that has the key; -1: not in a step */
+  char text[512];  /* one line that names the fault and the allowed values */
 } smma_custom_fault;
 
-/* Returns any instruction as a description with its own rule. */
+/* Returns a description of an instruction, with a copy of its rule. */
 smma_custom smma_custom_of(const smma_instruction *instruction);
 
-/* Reports whether all values are allowed, and allowed together. */
+/* Reports whether all values of a description are allowed, and allowed together; if not, sets `*fault`. */
 bool smma_custom_check(const smma_custom *custom, smma_custom_fault *fault);
 
-/* Reports whether G-FDPA with these parameters can be the unit's rule. */
+/* Reports whether G-FDPA with these parameters can be the unit's rule; if not, sets `*fault`. */
 bool smma_custom_check_chain(const smma_custom *custom, const smma_g_fdpa *g, smma_custom_fault *fault);
 
 /* Returns the operation that a checked description's instruction computes. */
 smma_operation smma_custom_operation(const smma_custom *custom);
 
-/* Makes a checked description an instruction: a copy, with copies of its name and origin. Returns NULL when memory is
-   short. */
+/* Returns an instruction made from a checked description: a copy, with copies of its name and origin. Returns NULL if
+   memory runs out. Release it with smma_custom_release. */
 const smma_instruction *smma_custom_make(const smma_custom *custom);
 void smma_custom_release(const smma_instruction *instruction);
 
-/* Makes a copy of an instruction whose rule has another value of one parameter. `name` is the parameter's key or symbol
-   ("alignment_bits", "F"), and `value` a number or word as in a unit's text. Returns NULL with an error that names the
-   allowed values, or with SMMA_NOT_FOUND and the names of the rule's parameters. */
+/* Returns a copy of an instruction in which one parameter of the rule has another value. `name` is the parameter's key
+   or symbol ("alignment_bits", "F"), and `value` is a number or word as in the text of a custom unit. On failure
+   returns NULL with an error: it names the allowed values or, if there is no such parameter (SMMA_NOT_FOUND), the
+   rule's parameters. */
 const smma_instruction *smma_custom_with(const smma_instruction *instruction, const char *name, const char *value,
                                          smma_error *error);
 
 /* ---- JSON ---- */
 
-/* Returns the unit that a text describes, or NULL with an error: origin, line and column, the fault, the allowed
-   values. */
+/* Returns the unit that a text describes, or NULL with an error that gives origin, line, column, the fault and the
+   allowed values. `origin` names the text, for example its file. */
 const smma_instruction *smma_custom_read(const char *origin, const char *text, size_t size, smma_error *error);
 
 /* Writes an instruction as the JSON description of a custom unit. Writes at most `size` bytes including the terminating
@@ -54,10 +55,11 @@ size_t smma_custom_write(const smma_instruction *instruction, char *text, size_t
 
 /* ---- Keys ---- */
 
+/* Return and set the value of a key of the instruction or its rule. */
 int smma_custom_get(const smma_custom *custom, const smma_key *key);
 void smma_custom_set(smma_custom *custom, const smma_key *key, int value);
 
-/* Reports whether the key is omitted because the unit has no scale factors. */
+/* Reports whether a unit's text omits the key, because the key is of scale factors and the unit has none. */
 bool smma_custom_left_out(const smma_custom *custom, const smma_key *key);
 
 #endif

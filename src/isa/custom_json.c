@@ -57,7 +57,7 @@ static bool read_algorithm(reader *r) {
               list);
 }
 
-/* Reads the value of a key's member; returns false if it is not allowed. */
+/* Sets `*value` to the key's value in member `m`. Returns false if the member's kind or word does not fit the key. */
 static bool value_of(const smma_key *key, const smma_json_value *m, int *value) {
   switch (key->kind) {
     case SMMA_KEY_INTEGER:
@@ -71,10 +71,10 @@ static bool value_of(const smma_key *key, const smma_json_value *m, int *value) 
   return m->kind == SMMA_JSON_WORD && smma_key_word(key, smma_json_span(m).at, smma_json_span(m).length, value);
 }
 
-/* The object to which keys belong: a step, or the unit. */
+/* The object to which keys belong: a step, or the whole unit. */
 typedef struct {
   const smma_json_value *object;
-  smma_step *step; /* NULL: in the unit */
+  smma_step *step; /* the step that receives the values; NULL for the whole unit */
 } level;
 
 static const smma_key *next_key(const reader *r, const level *l, const smma_key *previous) {
@@ -136,8 +136,8 @@ static bool read_members(reader *r, const level *l) {
   return true;
 }
 
-/* Sets missing keys to their defaults. A default that is another key's value requires that key first in the table, or
-   in the text. */
+/* Sets keys that the text lacks to their defaults. If the default is the value of another key, that key must have its
+   value already: it stands earlier in the table, or in the text. */
 static bool fill_in(reader *r, const level *l) {
   char allowed[256];
   for (const smma_key *key = NULL; (key = next_key(r, l, key));) {
@@ -157,7 +157,8 @@ static bool fill_in(reader *r, const level *l) {
   return true;
 }
 
-/* Reads the steps, after the rest of the unit: a window of all nodes needs their number. */
+/* Reads the steps. This comes after the rest of the unit, because a window of all nodes needs their number, which
+   depends on K. */
 static bool read_steps(reader *r) {
   smma_composition *p = &r->custom.named.rule.with.composition;
   const smma_json_value *list = find(r, "steps");
@@ -176,7 +177,7 @@ static bool read_steps(reader *r) {
   return true;
 }
 
-/* Returns the value that a fault is about. */
+/* Returns the value in the text that a fault is about; NULL if the text does not contain it. */
 static const smma_json_value *find_fault(const reader *r, const smma_custom_fault *fault) {
   const bool in_step = fault->step >= 0 && r->algorithm == SMMA_COMPOSITION;
   const smma_json_value *m = in_step ? smma_json_first(&r->json, find(r, "steps")) : NULL;
@@ -184,7 +185,7 @@ static const smma_json_value *find_fault(const reader *r, const smma_custom_faul
   return in_step ? smma_json_find(&r->json, m, fault->key) : find(r, fault->key);
 }
 
-/* Builds the composition from G-FDPA's parameters if the text has these; checks the unit. */
+/* Checks the unit. If the text has parameters of G-FDPA, first builds the composition from them. */
 static bool check_unit(reader *r, smma_custom_fault *fault) {
   const smma_instruction *i = &r->custom.instruction;
   if (r->algorithm == SMMA_KEYS_OF_G_FDPA) {
@@ -232,7 +233,7 @@ static void put_value(smma_json_writer *w, const smma_key *key, int value) {
   smma_json_put(w, quoted ? "\"%s\": \"%s\"" : "\"%s\": %s", key->key, smma_key_value(key, value, text, sizeof text));
 }
 
-/* Writes a step without keys that have their defaults. */
+/* Writes a step, without keys whose values are the defaults. */
 static void put_step(smma_json_writer *w, const smma_composition *p, int k, int step) {
   const char *comma = "";
   smma_json_put(w, "%s\n    { ", step ? "," : "");

@@ -73,7 +73,7 @@ static const smma_key *key_named(const smma_key_values *t, const char *name) {
   return smma_find_key(t->algorithm, name, strlen(name));
 }
 
-/* Reports whether a key's value differs from its default. */
+/* Reports whether a key's value differs from the key's default. */
 static bool is_other(const smma_key_values *t, const smma_key *key) {
   int otherwise = key->like ? smma_value_of_key(t, key_named(t, key->like)) : key->otherwise;
   return smma_value_of_key(t, key) != otherwise;
@@ -105,13 +105,13 @@ static void value_to_text(const smma_key_values *t, const smma_key *key, char *t
   snprintf(text, size, "%d", value);
 }
 
-/* Returns the order of a chain, if the rule has one fixed order; otherwise NULL. */
+/* Returns the order of k in the rule's chain, if the algorithm has only one; otherwise NULL. */
 static const char *order_of(const smma_rule *rule) {
   if (rule->algorithm == SMMA_FMA) return "ascending";
   return rule->algorithm == SMMA_FTZ_FMA ? "descending" : NULL;
 }
 
-/* Describes a step by the keys of custom units that differ from their defaults. */
+/* Describes a step by those of its keys whose values differ from their defaults. Returns false past the last step. */
 static bool step_parameter(const smma_composition *p, int step, const char **name, char *value, size_t size) {
   static const char *const names[SMMA_MAXIMUM_STEPS] = {"step1", "step2", "step3", "step4", "step5", "step6"};
   char text[32];
@@ -125,7 +125,7 @@ static bool step_parameter(const smma_composition *p, int step, const char **nam
   return true;
 }
 
-/* Describes how many products a chain deals out at a time, unless its blocks take consecutive products. */
+/* Describes the window of a chain whose blocks do not take consecutive products, as parameter 0. */
 static bool window_parameter(const smma_composition *p, int i, const char **name, char *value, size_t size) {
   if (i > 0 || p->step[0].turn == p->step[0].take) return false;
   *name = "window";
@@ -133,7 +133,7 @@ static bool window_parameter(const smma_composition *p, int i, const char **name
   return true;
 }
 
-/* Describes a sum of pairs. */
+/* Describes parameter i of a sum of pairs. Returns false past the last parameter. */
 static bool pairs_parameter(const smma_pairs *pairs, int i, const char **name, char *value, size_t size) {
   static const char *const names[] = {"pairs", "rho", "subnormals", "range"};
   const bool flushes = pairs->subnormals != SMMA_SUBNORMALS_KEPT;
@@ -151,7 +151,7 @@ static bool pairs_parameter(const smma_pairs *pairs, int i, const char **name, c
   return true;
 }
 
-/* Describes a sum in two chains. */
+/* Describes parameter i of a sum in two chains. Returns false past the last parameter. */
 static bool chains_parameter(smma_subnormal_policy of_factors, int i, const char **name, char *value, size_t size) {
   static const char *const names[] = {"chains", "rho", "subnormals", "factors"};
   if (i >= 3 + (of_factors == SMMA_SUBNORMALS_KEPT)) return false;

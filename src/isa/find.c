@@ -37,8 +37,8 @@ const size_t smma_gpu_without_model_count = sizeof smma_gpus_without_model / siz
 
 static bool ignored_in_gpu(char c) { return smma_blank(c) || c == '-' || c == '_'; }
 
-/* Also removes the suffix for tensor core and matrix core that the models of Khattak and Mikaitis (2025) append to a
-   GPU's name: "H100TC", "MI300XMC". */
+/* Removes a final "TC" (tensor core) or "MC" (matrix core), because the models of Khattak and Mikaitis (2025) append
+   these to a GPU's name: "H100TC", "MI300XMC". */
 void smma_squeeze(const char *name, char *out, size_t size) {
   size_t used = 0;
   for (; *name; name++)
@@ -118,8 +118,9 @@ bool smma_gpu_has(const char *name, const char *instruction) {
 
 /* ---- Instructions ---- */
 
-/* Reports whether the query is the alias, or its beginning up to a dot (then sets q->begins). An alias begins with the
-   first letter of its normal form, because qualifiers stand behind other words. */
+/* Reports whether the query is the alias. If the query is the alias's beginning up to a dot, sets q->begins. Compares
+   first letters before normal forms, which is faster: an alias never begins with a qualifier, so both begin with the
+   same letter. */
 static bool matches(const char *alias, void *context) {
   smma_query *q = (smma_query *)context;
   char form[SMMA_NAME_SIZE];

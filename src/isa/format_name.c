@@ -22,7 +22,7 @@ static const smma_format formats[SMMA_FORMAT_COUNT] = {
 
 smma_format smma_format_at(int row) { return formats[row]; }
 
-/* Returns the row of a format of the table, otherwise -1. */
+/* Returns the row of format.def that has the format, or -1. */
 static int row_of(smma_format format) {
   if ((unsigned)format <= SMMA_B1) return (int)format;
   for (int row = (int)SMMA_ROW_OF_B1 + 1; row < SMMA_FORMAT_COUNT; row++)
@@ -35,7 +35,7 @@ typedef struct {
   smma_format format;
 } synonym;
 
-/* The names in C, NumPy, PyTorch, ml_dtypes, safetensors and the vendors' manuals. */
+/* Other names of formats: those in C, NumPy, PyTorch, ml_dtypes, safetensors and the vendors' manuals. */
 static const synonym synonyms[] = {
     {"fp64", SMMA_F64},
     {"float64", SMMA_F64},
@@ -102,7 +102,8 @@ static const synonym synonyms[] = {
 
 enum { MOST_BITS = 16, LEAST_INTEGER = 2, MOST_INTEGER = 8, LEAST_P3109 = 3, NAME_SIZE = 32 };
 
-/* Numbers that spell out the parameters of the table's formats; 0 for formats of more bits or with ignored bits. */
+/* For each format of format.def, the number that spells out its parameters; 0 for formats of more than MOST_BITS bits
+   or with ignored bits. */
 enum {
 #define SMMA_FORMAT(symbol, name, stored, ignored, sign, exponent, fraction, bias, special)                  \
   SPELLED_##symbol = (stored) <= MOST_BITS && !(ignored)                                                     \
@@ -118,8 +119,8 @@ static const int spelled_numbers[SMMA_FORMAT_COUNT] = {
 #undef SMMA_FORMAT
 };
 
-/* The formats up to B1 had numbers before formats were spelled out. A row after B1 leaves its format the number that
-   the format has without the row. */
+/* Checks the formats' numbers. Formats up to B1 have the numbers of their rows, because they are older than spelled-out
+   formats. A format after B1 has the number that spells out its parameters, which it also had before it got a row. */
 #define SMMA_FORMAT(symbol, ...)                                                                            \
   _Static_assert((int)SMMA_##symbol == ((int)SMMA_ROW_OF_##symbol <= (int)SMMA_B1 || !(int)SPELLED_##symbol \
                                             ? (int)SMMA_ROW_OF_##symbol                                     \
@@ -136,7 +137,7 @@ static const char *const specials_words[] = {[SMMA_SPECIALS_IEEE] = "ieee",
                                              [SMMA_SPECIALS_FINITE] = "finite"};
 enum { SPECIALS_WORDS = sizeof specials_words / sizeof *specials_words };
 
-/* Reports whether an operand format has the same numbers of bits. */
+/* Reports whether `format` is an operand format with the same numbers of sign, exponent and fraction bits as x. */
 static bool has_shape(smma_format format, smma_encoding x) {
   const smma_encoding y = smma_encoding_of(format);
   return smma_is_operand_format(format) && y.ignored_bits == 0 &&
@@ -144,16 +145,15 @@ static bool has_shape(smma_format format, smma_encoding x) {
          y.exponent_bits == x.exponent_bits && y.fraction_bits == x.fraction_bits;
 }
 
-/* Returns which special values a format has whose name has no suffix. If a format in the table has the same numbers of
-   bits, it has that format's special values, otherwise those of IEEE 754. Formats after B1 in the table are not
-   considered. */
+/* Returns the special values of a spelled-out format without a suffix: those of the format up to B1 in format.def with
+   the same numbers of bits, if there is one, otherwise those of IEEE 754. */
 static smma_specials usual_specials(smma_encoding x) {
   for (int row = 0; row <= (int)SMMA_ROW_OF_B1; row++)
     if (has_shape(formats[row], x)) return smma_encoding_of(formats[row]).specials;
   return SMMA_SPECIALS_IEEE;
 }
 
-/* Returns the bias of every P3109 format, and the usual one of FNUZ formats. */
+/* Returns the bias that every P3109 format with this many exponent bits has, and FNUZ formats usually have. */
 static int bias_of_p3109(int exponent_bits) { return 1 << (exponent_bits - 1); }
 
 static int usual_bias(int exponent_bits, smma_specials specials) {
@@ -182,7 +182,7 @@ static const char *fault_of(smma_encoding f) {
   return NULL;
 }
 
-/* Returns the table's format that equals x; SMMA_NO_FORMAT if there is none. */
+/* Returns the format of format.def that has the parameters x; SMMA_NO_FORMAT if there is none. */
 static smma_format of_table(smma_encoding x) {
   for (int row = 0; row < SMMA_FORMAT_COUNT; row++) {
     const smma_encoding y = smma_encoding_of(formats[row]);
@@ -191,7 +191,7 @@ static smma_format of_table(smma_encoding x) {
   return SMMA_NO_FORMAT;
 }
 
-/* Skips `word` if the remaining text begins with it. */
+/* Skips `word` if the remaining text begins with it. Returns whether it does. */
 static bool take(const char **at, const char *end, const char *word) {
   const size_t length = strlen(word);
   if ((size_t)(end - *at) < length || memcmp(*at, word, length) != 0) return false;
@@ -199,7 +199,7 @@ static bool take(const char **at, const char *end, const char *word) {
   return true;
 }
 
-/* Reads a number of at most four digits without leading zeros. */
+/* Reads a number of at most four digits. Returns false if there is none, or if it has leading zeros. */
 static bool take_number(const char **at, const char *end, int *number) {
   const char *first = *at;
   for (*number = 0; *at < end && **at >= '0' && **at <= '9' && *at - first < 4; ++*at)
@@ -213,7 +213,7 @@ static bool take_specials(const char **at, const char *end, smma_specials *speci
   return false;
 }
 
-/* Reports whether the text spells out an integer format, and reads it. */
+/* Reports whether the text has the form sN or uN of an integer format; if so, sets `*f`. */
 static bool read_integer(const char *at, const char *end, smma_encoding *f) {
   f->sign_bits = take(&at, end, "s");
   if (!f->sign_bits && !take(&at, end, "u")) return false;
@@ -242,14 +242,15 @@ static bool read_floating(const char *at, const char *end, smma_encoding *f) {
   return at == end;
 }
 
-/* Returns how the finite P3109 formats are encoded. */
+/* Returns the special values of a P3109 format whose domain is finite. */
 static smma_specials finite_specials(const smma_encoding *f) {
   if (f->fraction_bits == 0) return SMMA_SPECIALS_P3109_FINITE;
   return f->sign_bits ? SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO : SMMA_SPECIALS_ONE_NAN;
 }
 
-/* Reads a P3109 format's name, binaryKpP with its signedness and domain, or the name that gfloat gives it. Sets `why`
-   if no such format has these numbers. */
+/* Reads the name of a P3109 format: binaryKpP followed by its signedness (s or u) and domain (e or f), or the name that
+   the Python package gfloat gives the format. Returns whether the text has this form. Sets `*why` if no format has
+   these numbers of bits. */
 static bool read_p3109(const char *at, const char *end, smma_encoding *f, const char **why) {
   int precision;
   if (!take(&at, end, "binary") && !take(&at, end, "p3109_k")) return false;
@@ -311,7 +312,8 @@ static void spell(smma_format format, char name[NAME_SIZE]) {
            f.specials == usual_specials(f) ? "" : specials_words[f.specials]);
 }
 
-/* The name of a spelled-out format that was requested; never freed, because callers retain the pointer. */
+/* The name of a spelled-out format, made when it is first requested. Never freed, because callers retain its
+   address. */
 typedef struct spelled_name {
   smma_format format;
   char name[NAME_SIZE];
@@ -354,7 +356,7 @@ bool smma_is_format(smma_format format) {
 
 bool smma_is_operand_format(smma_format format) { return format != SMMA_E8M13 && smma_is_format(format); }
 
-/* Compares without regard to case. */
+/* Reports whether two texts are equal, without regard to case. */
 static bool same_text(const char *x, const char *y) {
   while (*x && smma_lower(*x) == smma_lower(*y)) x++, y++;
   return *x == *y;

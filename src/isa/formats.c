@@ -31,7 +31,7 @@ static bool answers_to(const smma_block_format *format, const char *name) {
   return format->name[i] == 0 || (i && format->name[i] == '_');
 }
 
-/* Words that name several formats. */
+/* Names that stand for several formats, and the formats. */
 static const struct {
   const char *word, *formats;
 } ambiguous[] = {{"fp8", "e4m3 or e5m2; with scale factors of blocks, mxfp8 or mxfp8_e5m2"},
@@ -58,7 +58,7 @@ smma_status smma_refuse_unknown_format(const char *name, bool blocks, smma_error
   return smma_set_error(error, SMMA_NOT_FOUND, "unknown format '%.100s'; formats are %s", name, list);
 }
 
-/* Reads the format of one matrix. Sets `block` to 0 if the format has no scale factors. */
+/* Reads the format of one matrix. Sets input->block to 0 if the format has no scale factors. */
 static smma_status read_input(const char *name, smma_block_format *input, smma_error *error) {
   *input = (smma_block_format){name, smma_format_from_text(name), SMMA_NO_FORMAT, 0};
   if (input->element != SMMA_NO_FORMAT) return SMMA_OK;

@@ -1,4 +1,5 @@
-/* Names by which publications can cite instructions and rules. They do not change between versions. */
+/* Permanent names of instructions and rules, by which publications can cite them. They do not change between
+   versions. */
 #ifndef SMMA_ISA_ID_H
 #define SMMA_ISA_ID_H
 
@@ -6,12 +7,12 @@
 
 enum { SMMA_ID_SIZE = 192 };
 
-/* Writes the name of an instruction, for example "hopper:wgmma.m64n8k16.f32.f16.f16", which is also a target. Returns
-   `text`, or NULL for a custom unit. */
+/* Writes the permanent name of an instruction, for example "hopper:wgmma.m64n8k16.f32.f16.f16". Commands accept it as a
+   target. Returns `text`, or NULL for a custom unit. */
 const char *smma_instruction_id(const smma_instruction *instruction, char text[SMMA_ID_SIZE]);
 
-/* Writes the name of an instruction's rule, for example "hopper_f32". Sparse instructions follow a variant of the rule
-   with evidence of its own, "hopper_f32_sparse". Returns `text`. */
+/* Writes the permanent name of an instruction's rule, for example "hopper_f32". Sparse instructions have a variant of
+   the rule with evidence of its own, for example "hopper_f32_sparse". Returns `text`. */
 const char *smma_rule_id(const smma_instruction *instruction, char text[SMMA_ID_SIZE]);
 
 #endif

@@ -13,7 +13,7 @@
 #include "isa/rules.def"
 #undef SMMA_RULE
 
-/* Returns the best basis among the evidence of a rule of the catalogue. */
+/* Returns the strongest basis (enum smma_basis) among the evidence of a rule of the catalogue. */
 smma_basis smma_basis_of_rule(const smma_named_rule *rule);
 
 /* The rows of one architecture, in order of preference: if several instructions have the requested formats, the first
@@ -23,8 +23,9 @@ struct smma_instruction_table {
   size_t count;
 };
 
-/* Returns the instruction with this index. In the single header a row of the table can stand for several instructions;
-   there the function builds the instruction in `room`. */
+/* Returns the instruction of the table with this index. `room` is not used here. The single header has another version
+   of this function: there a row can stand for several instructions, and the function builds the instruction in
+   `room`. */
 typedef char smma_row_room;
 static inline const smma_instruction *smma_row_at(const smma_instruction_table *table, size_t index,
                                                   smma_row_room *room) {
@@ -38,14 +39,14 @@ extern const smma_architecture smma_architectures[SMMA_ARCH_COUNT];
 #include "isa/architectures.def"
 #undef SMMA_ARCHITECTURE
 
-/* Returns for example "hopper"; for a custom unit its origin. */
+/* Returns the name of the instruction's architecture, for example "hopper"; for a custom unit its origin. */
 const char *smma_arch_name(const smma_instruction *instruction);
 
-/* Returns the part of an instruction that the core needs. */
+/* Returns what the core needs to compute an instruction: its formats, K, scale block and rule. */
 smma_operation smma_operation_of(const smma_instruction *instruction);
 
-/* Like smma_operation_of, but writes to existing memory, which need not be zero, and copies only those members of the
-   rule that its algorithm uses. This saves time in small products, because compositions are large. */
+/* Works like smma_operation_of, but writes to existing memory, which need not be zero, and copies only those members of
+   the rule that its algorithm uses. This saves time in small products, because a composition is large. */
 void smma_set_operation(smma_operation *operation, const smma_instruction *instruction);
 
 /* Reports whether two rules have the same algorithm and parameters. */

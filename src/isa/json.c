@@ -56,7 +56,7 @@ static bool take(reader *r, char wanted) {
   return true;
 }
 
-/* Reads a string; the span includes its quotes. */
+/* Sets `*word` to the next string, including its quotes. `what` says what is missing if there is no string. */
 static bool read_word(reader *r, const char *what, smma_span *word) {
   if (!take(r, '"')) return FAIL(r, r->at, "%s is missing; write it in double quotes", what);
   word->at = r->at - 1;
@@ -75,7 +75,7 @@ static bool is_number(smma_span s) {
   return digits < end && end - digits <= MOST_DIGITS && (*digits != '0' || end - digits == 1);
 }
 
-/* Reads a number or a flag, up to the next delimiter. */
+/* Reads a number or a flag (true or false), up to the next delimiter. */
 static bool read_bare(reader *r, smma_span key, smma_json_value *value) {
   value->text.at = r->at;
   while (!at_end(r) && !strchr(" \t\r\n,]}:\"", *r->at)) r->at++;
@@ -89,7 +89,8 @@ static bool read_bare(reader *r, smma_span key, smma_json_value *value) {
               SMMA_SHOWN(key), SMMA_SHOWN(value->text));
 }
 
-/* Returns the index of a new value; 0 when memory is short, because index 0 belongs to the outermost value. */
+/* Appends a value and returns its index. Returns 0 if memory runs out; no other value but the outermost has this
+   index. */
 static size_t new_value(reader *r) {
   smma_json *j = r->json;
   if (j->count == j->room) {
@@ -104,7 +105,7 @@ static size_t new_value(reader *r) {
 
 static bool read_value(reader *r, size_t index, smma_span key, int depth);
 
-/* Reads a member's key and its colon, in the object at `parent`. */
+/* Reads the key of a member of the object with index `parent`, and the colon after it. */
 static bool read_key(reader *r, size_t parent, smma_span *key) {
   const smma_json *j = r->json;
   const char *start;
@@ -121,7 +122,7 @@ static bool read_key(reader *r, size_t parent, smma_span *key) {
   return true;
 }
 
-/* Reads the contents of `parent` and its closing bracket. */
+/* Reads the members or elements of the value with index `parent`, and its closing bracket. */
 static bool read_inner(reader *r, size_t parent, smma_span key, int depth) {
   const bool object = r->json->value[parent].kind == SMMA_JSON_OBJECT;
   const char close = object ? '}' : ']';
@@ -147,7 +148,8 @@ static bool read_inner(reader *r, size_t parent, smma_span key, int depth) {
   return FAIL(r, r->at, "a comma or the %s's end is missing; allowed: ',' or '%c'", object ? "object" : "list", close);
 }
 
-/* Reads a value. `key` is for messages: the value's key, or the key of the list that contains it. */
+/* Reads a value and stores it at `index`. `key` is for messages: the value's key, or the key of the list that contains
+   the value. */
 static bool read_value(reader *r, size_t index, smma_span key, int depth) {
   smma_json_value value = {0};
   skip_blanks(r);

@@ -16,8 +16,9 @@
 #define CHAIN (1u << SMMA_KEYS_OF_G_FDPA)
 #define SINGLE (A(E_FDPA) | A(FTZ_ADDMUL) | DOWN | A(FTZ_FMA)) /* with FP32 results */
 
-/* Bits in sets of formats. Each format up to SMMA_B1 has its own bit. All other formats share one bit per kind:
-   integers, signed floating point whose values f32 contains, the same unsigned, and floating point that needs f64. */
+/* Bits in sets of formats. Each format up to SMMA_B1 has its own bit. All other formats share one bit for each kind:
+   integers; signed floating point whose values f32 contains; unsigned floating point whose values f32 contains;
+   floating point that needs f64. */
 enum { SPELLED_INTEGER = SMMA_B1 + 1, SPELLED_SIGNED, SPELLED_UNSIGNED, SPELLED_WIDE };
 
 #define F(name) (1u << SMMA_FORMAT_##name)
@@ -63,7 +64,8 @@ static const char *const opposing[] = {"exact", "complement", NULL};
 #define OF_CHAIN(name) .of_chain = true, .member = offsetof(smma_g_fdpa, name)
 #define OF_STEP(name) .member = offsetof(smma_step, name)
 
-/* After the limits: the default value, and the phrase used for this parameter in a rule's description. */
+/* Rows of the table of keys. The arguments after the limits are members of smma_key, by the macros below: the default,
+   the words, and the symbol used in a rule's description. */
 #define NUMBER(name, has, place, from, to, ...) \
   { .key = name, .algorithms = has, .kind = SMMA_KEY_INTEGER, place, .least = from, .most = to, __VA_ARGS__ }
 #define FORMAT(name, has, place, allowed, ...) \
@@ -86,7 +88,7 @@ static const char *const opposing[] = {"exact", "complement", NULL};
 
 /* All keys, in the order in which descriptions and custom units list them. If several rows have the same key, an
    algorithm uses the first row whose set of algorithms contains it. The limits of an algorithm's numbers follow from
-   the integers in which it computes: see the bounds in its header. */
+   the widths of the integers in which the core computes; each algorithm's header has the bounds. */
 static const smma_key keys[] = {
     NUMBER("m", EVERY, OF_INSTRUCTION(m), 1, 1024, ELSE(16)),
     NUMBER("n", EVERY, OF_INSTRUCTION(n), 1, 1024, ELSE(8)),
@@ -221,7 +223,8 @@ static const smma_key keys[] = {
 };
 enum { KEYS = sizeof keys / sizeof keys[0] };
 
-/* The keys of one class of terms in a sum; `otherwise`(value, key) gives the default of a key. */
+/* The keys of the terms, or of the accumulator, of a step (`class`). Their names begin with `before`. The macro
+   otherwise(value, key) gives the default of a key. */
 #define CUT(class, before, otherwise)                                                                             \
   CHOICE(before "exponent", STEPS, OF_STEP(class.brings), brings, otherwise(SMMA_BRINGS_OWN, "exponent")),        \
       NUMBER(before "exponent_offset", STEPS, OF_STEP(class.offset), -100, 100, otherwise(0, "exponent_offset")), \
@@ -239,7 +242,7 @@ enum { KEYS = sizeof keys / sizeof keys[0] };
 #define GIVEN(value, key) ELSE(value)
 #define AS_OF_TERMS(value, key) AS(key)
 
-/* A window of all nodes is written as a number once the number of nodes is known. */
+/* The keys of a composition's step. The window "all" becomes a number as soon as the number of nodes is known. */
 static const smma_key step_keys[] = {
     NUMBER("take", STEPS, OF_STEP(take), 1, SMMA_MAXIMUM_K, NEEDED),
     NUMBER("turn", STEPS, OF_STEP(turn), 1, SMMA_MAXIMUM_K, AS("take")),
@@ -315,8 +318,8 @@ int smma_key_of_rule(const smma_rule *rule, const smma_key *key) { return value_
 smma_key_values smma_key_values_of(const smma_rule *rule, smma_g_fdpa *g) {
   const smma_composition *p = &rule->with.composition;
   const smma_step *first = &p->step[0];
-  const bool narrow =
-      first->output == SMMA_E8M13 || first->output == SMMA_TF32; /* narrower than d, whose format is not known here */
+  /* These formats are not d's format, which is not known here; f32 stands for it. */
+  const bool narrow = first->output == SMMA_E8M13 || first->output == SMMA_TF32;
   const bool is_chain =
       rule->algorithm == SMMA_COMPOSITION && smma_is_g_fdpa(p, first->window, narrow ? SMMA_F32 : first->output, g);
   return is_chain ? (smma_key_values){SMMA_KEYS_OF_G_FDPA, g} : (smma_key_values){rule->algorithm, rule};
@@ -342,7 +345,7 @@ unsigned smma_format_bit(smma_format format) {
   return f.sign_bits ? SPELLED(SIGNED) : SPELLED(UNSIGNED);
 }
 
-/* Returns the names of spelled-out formats for lists of allowed formats. */
+/* Returns the part of a list of allowed formats that stands for the spelled-out formats in the set `formats`. */
 static const char *spelled_words(unsigned formats) {
   switch (formats >> SPELLED_INTEGER) {
     case 0: return "";

@@ -1,5 +1,5 @@
 /* Finds instructions, architectures and GPUs by the names that users type. For a GPU or an instruction without a model,
-   finds the models that may hold, and the experiment that would decide. */
+   finds the candidate rules, and the experiment that would decide between them. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "isa/key.h"
 #include "isa/nearest.h"
 
-/* For GPUs without a model, in the order of smma_gpus_without_model: candidate rules ("" if none is named) and
-   experiments. */
+/* For each GPU of smma_gpus_without_model, in that order: a text with its candidate rules, or "" if there are none, and
+   the name of its experiment, or NULL. */
 #define SMMA_GPU(...)
 #define SMMA_FEATURE(...)
 #define SMMA_UNMODELLED(...)
@@ -35,24 +35,25 @@ static const char *const gpu_experiments[] = {
 #undef SMMA_FEATURE
 #undef SMMA_UNMODELLED
 
-/* Instructions without a model, by a text that their names contain. */
+/* Instructions without a model, by a text that their names contain (the empty text: every instruction that is not in
+   the architecture's table). */
 static const struct {
-  const char *word;
+  const char *text;
   smma_arch_id arch;
   const char *candidates;
 } unmodelled[] = {
 #define SMMA_UNMODELLED_GPU(...)
-#define SMMA_UNMODELLED(word, symbol, candidates) {word, SMMA_ARCH_##symbol, candidates},
+#define SMMA_UNMODELLED(text, symbol, candidates) {text, SMMA_ARCH_##symbol, candidates},
 #include "isa/unmodelled.def"
 #undef SMMA_UNMODELLED_GPU
 #undef SMMA_UNMODELLED
 };
 static const size_t unmodelled_count = sizeof unmodelled / sizeof unmodelled[0];
 
-/* Accelerators without a model, by the first letters of their names without blanks and hyphens. */
+/* Accelerators without a model, by the first letters of their names without blanks and hyphens (smma_squeeze). */
 static const struct {
-  const char *word, *title;
-} makers[] = {
+  const char *prefix, *title;
+} unmodelled_accelerators[] = {
     {"tpu", "Google's TPUs"},
     {"googletpu", "Google's TPUs"},
     {"gaudi", "Intel's Gaudi"},
@@ -67,10 +68,10 @@ static const struct {
     {"tenstorrent", "Tenstorrent's other units"},
 };
 
-/* What is known about some of them, by the same letters. */
+/* Facts about some of these accelerators, for the entry with the same prefix. */
 #define DPAS "Intel's compiler documents the steps of DPAS (src0, then 8 of 4, 2 or 1 products), not their roundings"
 static const struct {
-  const char *word, *text;
+  const char *prefix, *text;
 } known[] = {
     {"intel", DPAS},
     {"xmx", DPAS},
@@ -80,7 +81,7 @@ static const struct {
 };
 #undef DPAS
 
-/* The next architecture of the catalogue with another vendor than those before it, or SMMA_ARCH_COUNT. */
+/* Returns the first architecture from `arch` on whose vendor no earlier architecture has, or SMMA_ARCH_COUNT. */
 static int next_vendor(int arch) {
   for (; arch < SMMA_ARCH_COUNT; arch++) {
     int first = 0;
@@ -90,7 +91,7 @@ static int next_vendor(int arch) {
   return arch;
 }
 
-/* Appends "NVIDIA, AMD and Arm": the vendors of all models. */
+/* Appends the vendors of all architectures that have a model, as in "NVIDIA, AMD and Arm". */
 static void append_vendors(smma_error *error) {
   const char *before = "";
   for (int a = 0, next; a < SMMA_ARCH_COUNT; a = next) {
@@ -100,7 +101,8 @@ static void append_vendors(smma_error *error) {
   }
 }
 
-/* Lists the architectures of a vendor. Returns false if none has this normal form. */
+/* Sets the error that lists the architectures of the vendor whose normal form is `form`. Returns false if there is no
+   such vendor. */
 static bool explain_vendor(const char *form, smma_error *error) {
   char vendor[SMMA_NAME_SIZE];
   for (int first = 0; first < SMMA_ARCH_COUNT; first = next_vendor(first + 1)) {
@@ -120,8 +122,8 @@ static bool explain_vendor(const char *form, smma_error *error) {
   return false;
 }
 
-/* Explains the name of a vendor, and that a GPU or another accelerator has no model. Returns false if none of that name
-   is known. */
+/* Sets the error for the name of a vendor, or of a GPU or other accelerator without a model. Returns false for other
+   names. */
 static bool explain_known_name(const char *name, smma_error *error) {
   bool has_model;
   char form[SMMA_NAME_SIZE];
@@ -129,13 +131,13 @@ static bool explain_known_name(const char *name, smma_error *error) {
   smma_squeeze(name, form, sizeof form);
   if (explain_vendor(form, error)) return true;
   smma_squeeze(smma_without_brand(name), form, sizeof form);
-  for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
-    if (strncmp(form, makers[i].word, strlen(makers[i].word)) == 0) {
+  for (size_t i = 0; i < sizeof unmodelled_accelerators / sizeof *unmodelled_accelerators; i++)
+    if (strncmp(form, unmodelled_accelerators[i].prefix, strlen(unmodelled_accelerators[i].prefix)) == 0) {
       const char *text = NULL;
       for (size_t n = 0; n < sizeof known / sizeof *known && !text; n++)
-        if (strcmp(known[n].word, makers[i].word) == 0) text = known[n].text;
+        if (strcmp(known[n].prefix, unmodelled_accelerators[i].prefix) == 0) text = known[n].text;
       smma_set_error(error, SMMA_NOT_FOUND, "no model of %s: no published results are known; %s%smodels are of ",
-                     makers[i].title, text ? text : "", text ? "; " : "");
+                     unmodelled_accelerators[i].title, text ? text : "", text ? "; " : "");
       append_vendors(error);
       return true;
     }
@@ -161,7 +163,7 @@ static void consider_squeezed(const char *name, smma_nearest *nearest) {
   smma_nearest_consider(nearest, name, form);
 }
 
-/* Considers vendors, architectures and GPUs. */
+/* Adds the names of vendors, architectures and GPUs to the candidates for the nearest names. */
 static void consider_gpus(smma_nearest *nearest) {
   for (int i = 0; i < SMMA_ARCH_COUNT; i++) {
     consider_squeezed(smma_architectures[i].name, nearest);
@@ -189,7 +191,8 @@ const char *smma_experiment_of_gpu(const char *name, smma_arch_id *nearest) {
   return gpu_experiments[gpu - smma_gpus_without_model];
 }
 
-/* Returns the colon that ends the name of the GPU, or NULL. */
+/* Returns the colon that ends the GPU's name in a target, or NULL. A colon before a feature, such as in
+   "gfx942:xnack-", does not end the name. */
 static const char *end_of_gpu(const char *target) {
   const char *colon = strchr(target, ':');
   while (colon) {
@@ -214,13 +217,15 @@ smma_arch_id smma_resolve_arch(const char *gpu, smma_error *error) {
   return arch;
 }
 
+/* Returns the instruction of the architecture that smma_find_index finds, or NULL. Sets `*ambiguous` if there is
+   one. */
 static const smma_instruction *find_in(int arch, smma_query *q, bool *ambiguous) {
   size_t index;
   if (!smma_find_index((smma_arch_id)arch, q, &index, ambiguous)) return NULL;
   return &smma_architectures[arch].table->row[index];
 }
 
-/* Sets the error for an ambiguous name: it lists the different operations among the matches. */
+/* Sets the error for an ambiguous name: it lists one instruction for each function that the matches compute. */
 static void explain_ambiguous(const char *name, const smma_instruction_table *table, smma_query *q, smma_error *error) {
   const smma_instruction *shown[4], *last = NULL;
   size_t count = 0;
@@ -240,7 +245,8 @@ static void explain_ambiguous(const char *name, const smma_instruction_table *ta
 
 enum { MOST_SHOWN = 5 };
 
-/* Appends "ampere (A100, A30, ...)": omits compiler targets, and GPUs after the first MOST_SHOWN. */
+/* Appends an architecture and its GPUs, as in "ampere (A100, A30, ...)". Omits compiler targets, and GPUs after the
+   first MOST_SHOWN. */
 static void append_gpus(int arch, smma_error *error) {
   const char *before = " (";
   int shown = 0;
@@ -255,8 +261,8 @@ static void append_gpus(int arch, smma_error *error) {
   if (*before == ',') smma_append_text(error->text, sizeof error->text, ")");
 }
 
-/* Sets the error that names the architectures and GPUs with this instruction. Returns false if no architecture has
-   it. */
+/* Sets the error that names the architectures that have this instruction, and their GPUs. Returns false if no
+   architecture has it. */
 static bool explain_elsewhere(const char *gpu, const char *name, smma_query *q, smma_error *error) {
   bool any = false, ambiguous;
   smma_set_error(error, SMMA_NOT_FOUND, "%s has no instruction '%.150s'; it is on: ", gpu, name);
@@ -269,21 +275,21 @@ static bool explain_elsewhere(const char *gpu, const char *name, smma_query *q, 
   return any;
 }
 
-/* Sets the error for an instruction without a model and returns true, if there is such an instruction on this
-   architecture (`of_it`) or on another one (otherwise). */
-static bool explain_unmodelled(smma_arch_id arch, bool of_it, const char *gpu, const char *name, const smma_query *q,
+/* Sets the error if an instruction without a model matches the query: one of this architecture if `here`, otherwise one
+   of another architecture. Returns whether there is one. */
+static bool explain_unmodelled(smma_arch_id arch, bool here, const char *gpu, const char *name, const smma_query *q,
                                smma_error *error) {
   for (size_t i = 0; i < unmodelled_count; i++) {
-    const char *has = smma_architectures[unmodelled[i].arch].name;
-    if (!strstr(q->form, unmodelled[i].word) || (unmodelled[i].arch == arch) != of_it) continue;
-    if (!*unmodelled[i].word && !of_it) continue;
-    if (of_it || !gpu)
+    const char *owner = smma_architectures[unmodelled[i].arch].name;
+    if (!strstr(q->form, unmodelled[i].text) || (unmodelled[i].arch == arch) != here) continue;
+    if (!*unmodelled[i].text && !here) continue;
+    if (here || !gpu)
       smma_set_error(error, SMMA_NOT_FOUND,
                      "no model of '%.150s' on %s: no published results are known; candidates: %s", name,
-                     of_it ? gpu : has, unmodelled[i].candidates);
+                     here ? gpu : owner, unmodelled[i].candidates);
     else
       smma_set_error(error, SMMA_NOT_FOUND, "%s has no instruction '%.150s'; %s has it, but there is no model", gpu,
-                     name, has);
+                     name, owner);
     return true;
   }
   return false;
@@ -291,7 +297,7 @@ static bool explain_unmodelled(smma_arch_id arch, bool of_it, const char *gpu, c
 
 const char *smma_candidates_for_formats(smma_arch_id arch, const char *formats) {
   for (size_t i = 0; i < unmodelled_count; i++)
-    if (unmodelled[i].arch == arch && strstr(formats, unmodelled[i].word)) return unmodelled[i].candidates;
+    if (unmodelled[i].arch == arch && strstr(formats, unmodelled[i].text)) return unmodelled[i].candidates;
   return NULL;
 }
 

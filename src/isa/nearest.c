@@ -33,8 +33,8 @@ void smma_nearest_start(smma_nearest *n, const char *wanted) {
   snprintf(n->wanted, sizeof n->wanted, "%s", wanted);
 }
 
-/* Returns 0 if `whole` begins or ends with `part`, 1 if it has it in the middle, but at most `limit`; otherwise
-   `limit`. One letter is no part. */
+/* Returns 0 if `whole` begins or ends with `part`, 1 if `part` is in its middle, and `limit` otherwise or if `limit` is
+   less. A single letter does not count as a part. */
 static int distance_of_parts(const char *part, const char *whole, int limit) {
   const char *at = part[0] && part[1] ? strstr(whole, part) : NULL;
   int d;

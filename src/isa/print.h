@@ -26,7 +26,7 @@ static inline void smma_put_number(smma_printer *p, int number) {
   for (; unit; unit /= 10) smma_put_char(p, (char)('0' + magnitude / unit % 10));
 }
 
-/* Like vsnprintf, with only the conversions %d, %s and %.*s. */
+/* Works like vsnprintf, but knows only the conversions %d, %s and %.*s. */
 static inline int smma_print_list(char *text, size_t size, const char *format, va_list arguments) {
   smma_printer p = {text, size, 0};
   for (; *format; format++) {
@@ -45,7 +45,7 @@ static inline int smma_print_list(char *text, size_t size, const char *format, v
   return (int)p.length;
 }
 
-/* Like snprintf, with only these conversions. */
+/* Works like snprintf, but knows only the conversions %d, %s and %.*s. */
 __attribute__((format(printf, 3, 4))) static inline int smma_print(char *text, size_t size, const char *format, ...) {
   va_list arguments;
   int length;

@@ -16,13 +16,13 @@
 #define MMA(arch, m, n, k, d, a, b, c, rule) \
   SMMA_ROW(arch, MMA, "mma.m" #m "n" #n "k" #k "." #d "." #a "." #b "." #c, NULL, m, n, k, d, a, b, c, none, 0, rule)
 
-/* FP64 in a rounding direction other than to nearest. */
+/* FP64 instructions in a rounding mode other than to nearest. */
 #define MMA_F64_IN(direction, arch, m, n, k)                                                                         \
   SMMA_ROW(arch, MMA, "mma.m" #m "n" #n "k" #k "." #direction ".f64.f64.f64.f64", NULL, m, n, k, f64, f64, f64, f64, \
            none, 0, nvidia_fma_##direction)
 #define MMA_F64_DIRECTED(...) MMA_F64_IN(rz, __VA_ARGS__), MMA_F64_IN(rm, __VA_ARGS__), MMA_F64_IN(rp, __VA_ARGS__)
 
-/* The wrapping instruction and the saturating one. */
+/* Two instructions on integers: one whose sums wrap, and one whose sums saturate. */
 #define MMA_INTEGER_BY(rule, a, b, arch, m, n, k)                                                                     \
   MMA(arch, m, n, k, s32, a, b, s32, rule),                                                                           \
       SMMA_ROW(arch, MMA, "mma.m" #m "n" #n "k" #k ".satfinite.s32." #a "." #b ".s32", NULL, m, n, k, s32, a, b, s32, \
@@ -30,7 +30,7 @@
 #define MMA_INTEGER(...) MMA_INTEGER_BY(nvidia_integer, __VA_ARGS__)
 #define MMA_S4_BY_S8(...) MMA_INTEGER_BY(nvidia_s4_by_s8, __VA_ARGS__)
 
-/* Instructions on single bits. They count the bits of a and b (the product), or the bits of a xor b. */
+/* Instructions on single bits. They count the one bits of (a and b), which is the product, or of (a xor b). */
 #define MMA_B1(operation, arch, m, n, k)                                                                              \
   SMMA_ROW(arch, MMA, "mma.m" #m "n" #n "k" #k ".s32.b1.b1.s32." #operation ".popc", NULL, m, n, k, s32, b1, b1, s32, \
            none, 0, nvidia_b1_##operation)
@@ -68,21 +68,22 @@
            d, a, b, d, scale, block, rule)
 #define TCGEN05_SCALED(...) SMMA_N_STEP_8(TCGEN05_SCALED_N, __VA_ARGS__)
 
-/* name, alternative spelling, M, N, K, then formats */
+/* An MFMA instruction. Arguments: name, alternative spelling or NULL, M, N, K, then formats. */
 #define MFMA(arch, name, other, m, n, k, d, a, b, rule) \
   SMMA_ROW(arch, MFMA, name, other, m, n, k, d, a, b, d, none, 0, rule)
 
-/* name with its modifiers, M, N, K, then formats */
+/* A WMMA instruction. Arguments: name with its modifiers, M, N, K, then formats. */
 #define WMMA(arch, name, m, n, k, d, a, b, rule) SMMA_ROW(arch, WMMA, name, NULL, m, n, k, d, a, b, d, none, 0, rule)
 
-/* The types, spelled as in the name; the wrapping instruction and the saturating one. */
+/* Two WMMA instructions on integers, one whose sums wrap and one whose sums saturate. Arguments: formats of A and B,
+   spelled as in the name; then the name, K and the rule. */
 #define WMMA_INTEGER(a, b, arch, name, k, rule)               \
   WMMA(arch, name "." #a "." #b, 16, 16, k, s32, a, b, rule), \
       WMMA(arch, name "." #a "." #b ".clamp", 16, 16, k, s32, a, b, rule##_clamp)
 
-/* Sparse instructions: K is the one in the name; k is the number of products after selection, half of K; then the
-   number of elements of A that a group spans (docs/sparse.md). A scale factor is of a block of stored elements. Source:
-   PTX ISA, mma.sp, wgmma.mma_async.sp, tcgen05.mma.sp. */
+/* Sparse instructions. `K` is the K in the name; `k` is the number of products after selection, half of K; `group` is
+   the number of elements of A in a group (docs/sparse.md). A scale factor applies to a block of stored elements.
+   Source: PTX ISA, mma.sp, wgmma.mma_async.sp, tcgen05.mma.sp. */
 #define MMA_SP(arch, K, k, group, d, a, b, c, rule)                                                                   \
   SMMA_ROW_BY(smma_sparse_rule_##rule, group, arch, MMA, "mma.sp.m16n8k" #K "." #d "." #a "." #b "." #c, NULL, 16, 8, \
               k, d, a, b, c, none, 0)
@@ -90,8 +91,8 @@
   MMA_SP(arch, K, k, group, s32, a, b, s32, rule),                       \
       SMMA_ROW_BY(smma_sparse_rule_##rule##_satfinite, group, arch, MMA, \
                   "mma.sp.m16n8k" #K ".satfinite.s32." #a "." #b ".s32", NULL, 16, 8, k, s32, a, b, s32, none, 0)
-/* The sparse instructions that every GPU from compute capability 8.0 on has. The rules are those of 16-bit inputs,
-   TF32, FP16 output and 4-bit integers. */
+/* The sparse instructions that every GPU from compute capability 8.0 on has. Arguments: the rules of 16-bit inputs, of
+   TF32, of FP16 output and of 4-bit integers. */
 #define MMA_SP_USUAL(arch, f32_rule, tf32_rule, f16_rule, s4_rule)                                                     \
   MMA_SP(arch, 32, 16, 4, f32, f16, f16, f32, f32_rule), MMA_SP(arch, 16, 8, 4, f32, f16, f16, f32, f32_rule),         \
       MMA_SP(arch, 32, 16, 4, f16, f16, f16, f16, f16_rule), MMA_SP(arch, 16, 8, 4, f16, f16, f16, f16, f16_rule),     \
@@ -136,7 +137,7 @@
       SMMA_N_INTEGER(TCGEN05_SP_N, arch, 128, 64, 32, 4, s32, a, b, nvidia_integer), \
       SMMA_N_INTEGER(TCGEN05_SP_SATFINITE_N, arch, 64, a, b), SMMA_N_INTEGER(TCGEN05_SP_SATFINITE_N, arch, 128, a, b)
 
-/* Every pair of FP8 formats; of FP8, FP6 and FP4 formats; and of 8-bit integers. */
+/* A row for every pair of formats of A and B: of FP8 formats, of FP8, FP6 and FP4 formats, and of integer formats. */
 #define SMMA_FP8_PAIRS(ROW, ...) \
   ROW(e4m3, e4m3, __VA_ARGS__), ROW(e4m3, e5m2, __VA_ARGS__), ROW(e5m2, e4m3, __VA_ARGS__), ROW(e5m2, e5m2, __VA_ARGS__)
 #define SMMA_F8F6F4_WITH(a, ROW, ...)                                                                         \
@@ -160,7 +161,8 @@
 /* Every shape of mma.sync with single bits, from compute capability 8.0 on. */
 #define SMMA_B1_SHAPES(arch) MMA_B1_PAIR(arch, 16, 8, 256), MMA_B1_PAIR(arch, 16, 8, 128), MMA_B1_PAIR(arch, 8, 8, 128)
 
-/* The site defines SMMA_ONE_N to be small: it has the least N alone of instructions that exist for many. */
+/* A row for every N that the instructions allow. The site defines SMMA_ONE_N to have fewer instructions: only those
+   with the least N. */
 #ifdef SMMA_ONE_N
 #define SMMA_N_STEP_16(ROW, ...) ROW(16, __VA_ARGS__)
 #define SMMA_N_INTEGER(ROW, ...) ROW(8, __VA_ARGS__)
@@ -172,7 +174,7 @@
       ROW(192, __VA_ARGS__), ROW(208, __VA_ARGS__), ROW(224, __VA_ARGS__), ROW(240, __VA_ARGS__),                \
       ROW(256, __VA_ARGS__)
 #define SMMA_N_STEP_16(ROW, ...) ROW(16, __VA_ARGS__), ROW(32, __VA_ARGS__), SMMA_N_FROM_48(ROW, __VA_ARGS__)
-/* Instructions on integers. Source: PTX ISA, wgmma.mma_async, and tcgen05.mma with .kind::i8. */
+/* The N of instructions on integers. Source: PTX ISA, wgmma.mma_async, and tcgen05.mma with .kind::i8. */
 #define SMMA_N_INTEGER(ROW, ...)                                                         \
   ROW(8, __VA_ARGS__), ROW(16, __VA_ARGS__), ROW(24, __VA_ARGS__), ROW(32, __VA_ARGS__), \
       SMMA_N_FROM_48(ROW, __VA_ARGS__)
@@ -187,9 +189,10 @@
       ROW(256, __VA_ARGS__)
 #endif
 
-/* Ends an architecture's file: defines the table of its rows. */
+/* An AMX instruction of Apple: an outer product of n elements each. */
 #define APPLE(arch, name, other, n, d, a, b) SMMA_ROW(arch, APPLE, name, other, n, n, 1, d, a, b, d, none, 0, apple_fma)
 
+/* Ends an architecture's file: defines the table of its rows. */
 #define SMMA_TABLE(symbol) const smma_instruction_table smma_table_##symbol = {rows, sizeof rows / sizeof rows[0]}
 
 #endif

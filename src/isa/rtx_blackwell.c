@@ -22,7 +22,7 @@
 #define FP4_SP(block, scale) \
   MMA_SP_SCALED(rtx_blackwell, 128, 64, 8, block, f32, e2m1, e2m1, f32, scale, rtx_blackwell_fp4)
 
-/* SASS has E3M4, PTX has not. */
+/* E3M4 is a format of SASS that PTX does not have. */
 #define SMMA_FORMAT_e3m4 SMMA_E3M4_NAN
 
 static const smma_instruction rows[] = {

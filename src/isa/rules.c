@@ -78,8 +78,8 @@
 #define FTZ_FMA() \
   { .algorithm = SMMA_FTZ_FMA, .nan = SMMA_NAN_OPERAND }
 
-/* A composition of `count` steps with scale factors. They multiply the products if `scaled` is 0, otherwise the sums of
-   step number `scaled`. */
+/* A composition of `count` steps with scale factors. The scale factors multiply the products if `scaled` is 0,
+   otherwise the sums of step number `scaled`, from 1. */
 #define COMPOSED(nan_policy, of_a, of_b, of_c, scaled, count, ...)                     \
   {                                                                                    \
     .algorithm = SMMA_COMPOSITION, .nan = SMMA_NAN_##nan_policy, .with.composition = { \
@@ -114,16 +114,17 @@
   IN_STEPS(nan, KEPT, 2, SMMA_NARROWED_STEP(2, SMMA_F64, SMMA_ROUND_NEAREST_EVEN, 23, 0, .join = SMMA_JOIN_APART), \
            ROUNDED(1, CHAIN, f32, NEAREST_EVEN, KEPT))
 
-/* AMX flushes subnormal results as FTZ-FMA does: of a sum that is rounded as if exponents had no end. */
+/* AMX flushes subnormal results as FTZ-FMA does: it first rounds the sum as if exponents were unlimited, then
+   flushes. */
 #define FLUSHED(count, nodes, chain_count, ...)                                        \
   SMMA_DEALT_STEP(count, nodes, chain_count, SMMA_F32, SMMA_ROUND_NEAREST_EVEN, 23, 0, \
                   .subnormal_outputs = SMMA_SUBNORMALS_TO_SIGNED_ZERO, .early_underflow = 1, __VA_ARGS__)
-/* AMX: nodes with even and with odd number form two chains from zero; then both sums are added, then c. */
+/* AMX: nodes with even and with odd index form two chains, which start from zero; then both sums are added, then c. */
 #define TWO_CHAINS(nodes)                                                  \
   FLUSHED(1, nodes, 2, .join = SMMA_JOIN_CHAIN, .start = SMMA_START_ZERO), \
       ROUNDED(2, APART, f32, NEAREST_EVEN, TO_SIGNED_ZERO), ROUNDED(1, CHAIN, f32, NEAREST_EVEN, TO_SIGNED_ZERO)
-/* The chains add products, as fused multiply-adds. FP16 factors are never subnormal here, because FP32 represents them
-   all as normal numbers. */
+/* AMX: the chains add products by fused multiply-adds. FP16 factors count as normal, because they are converted to
+   FP32, which represents all of them as normal numbers. */
 #define EVEN_AND_ODD(count, of_factors) COMPOSED(QUIET, of_factors, of_factors, TO_SIGNED_ZERO, 0, 3, TWO_CHAINS(count))
 /* AMX-FP8: the chains add rounded sums of two products. */
 #define EVEN_AND_ODD_PAIRS(count, of_a, of_b)                                                             \
@@ -158,8 +159,9 @@
   IN_STEPS(nan, KEPT, 2, ROUNDED(1, APART, format, NEAREST_EVEN, KEPT), ROUNDED(1, CHAIN, format, NEAREST_EVEN, KEPT))
 
 /* Tenstorrent: the products of 7-bit slices of a (SrcB) and 5-bit slices of b (SrcA) are aligned in two groups of
-   eight; the two sums and the accumulator are aligned again and added. `more` bits of the aligned terms are rounded
-   away a second time for results of 16 bits; `bits` is the precision of results, `least` their least exponent. */
+   eight; the two sums and the accumulator are aligned again and added. For results of 16 bits, the aligned terms are
+   rounded a second time, to `more` bits less. `bits` is the number of fraction bits of results, `least` their least
+   exponent. */
 #define TENSIX_CUT(fraction, direction, zero, more)                                                  \
   {                                                                                                  \
     .least = SMMA_NONE, .zero_exponent = zero, .bits = fraction, .rounding = SMMA_ROUND_##direction, \
@@ -206,8 +208,8 @@
 #define TENSIX_F32(phases, shift)                                          \
   TENSIX(phases, SMMA_OWN_EXPONENT, TENSIX_GROUPS(SMMA_NO_EXPONENT, -126), \
          TENSIX_SUM(SMMA_NO_EXPONENT, -126, 0, shift, 23, f32, TO_INFINITY))
-/* A zero factor in FP16 has the exponent -15. A group of zeros takes part in the alignment with the exponent of its
-   products. */
+/* A zero factor in FP16 has the exponent -15, so its product has -30. The sum of a group of zeros takes part in the
+   alignment with the exponent of its products. */
 #define TENSIX_F32_OF_F16(phases, shift)                      \
   TENSIX(phases, -30, TENSIX_GROUPS(SMMA_OWN_EXPONENT, -126), \
          TENSIX_SUM(SMMA_OWN_EXPONENT, -126, 0, shift, 23, f32, TO_INFINITY))

@@ -1,4 +1,4 @@
-/* A rule in one sentence. */
+/* Describes a rule in one sentence. */
 #ifndef SMMA_ISA_SUM_H
 #define SMMA_ISA_SUM_H
 

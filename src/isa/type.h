@@ -12,7 +12,7 @@ typedef struct {
   const char *const *questions;
 } smma_named_rule;
 
-/* Instruction families, which differ in how the vendor spells the name. */
+/* Instruction families. Each has its own way to spell names. */
 typedef enum {
   SMMA_FAMILY_MMA,
   SMMA_FAMILY_WGMMA,
@@ -41,11 +41,13 @@ struct smma_instruction {
   smma_arch_id arch;      /* SMMA_ARCH_COUNT for a custom unit */
   smma_family family;
   int m, n, k;
-  smma_format a, b, c, d, scale;
-  int scale_block;
+  smma_format a, b, c, d;
+  smma_format scale; /* format of scale factors, or SMMA_NO_FORMAT */
+  int scale_block;   /* elements along K that share a scale factor; 0: no scale factors */
   const smma_named_rule *rule;
   const char *origin; /* source of a custom unit; NULL in the catalogue */
-  int sparse;         /* elements of A in a group (half of them are stored and counted in k); 0 if not sparse */
+  int sparse; /* of a sparse instruction: elements of A in a group, half of which are stored and counted in k; otherwise
+                 0 */
 };
 typedef struct smma_instruction smma_instruction;
 

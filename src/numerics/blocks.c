@@ -8,8 +8,8 @@ static uint64_t nearest(smma_format format, double x) {
   return smma_format_encode(format, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
 }
 
-/* Returns the scale factor of a block with the given greatest magnitude. The exponent of x in [2^e, 2^(e+1)) is
-   exact. */
+/* Returns the scale factor of a block with the given greatest magnitude. For UE8M0 factors it takes exponents by ilogb,
+   which is exact where a logarithm would be rounded. */
 static uint64_t scale_of(const smma_block_format *f, double greatest) {
   double of_format = smma_format_decode(f->element, nearest(f->element, INFINITY));
   if (f->scale != SMMA_UE8M0) return nearest(f->scale, greatest / of_format);

@@ -20,21 +20,22 @@ enum { SMALL_PRODUCTS = 1 << 20 };
 /* The product and the values that are the same for all its elements. */
 typedef struct {
   smma_multiplier multiplier;
-  smma_format stored;
-  size_t depth;             /* K, padded */
-  size_t *lost, lost_count; /* indices k that the plan leaves out */
-  double slack, alpha, beta;
+  smma_format stored;       /* format to which results are finally rounded */
+  size_t depth;             /* K, padded to whole instructions */
+  size_t *lost, lost_count; /* indices k that the plan leaves out, and their number */
+  double slack;             /* smma_bound_slack for these sums */
+  double alpha, beta;
 } problem;
 
 /* The working memory of one thread: for a row of A and sixteen columns of B. */
 typedef struct {
-  smma_bound_factor *a;
-  smma_bound_factors *b;
+  smma_bound_factor *a;                     /* factors of the row, then +0 */
+  smma_bound_factors *b;                    /* factors of the columns, then +0 */
   smma_bound_factor step_a[SMMA_MAXIMUM_K]; /* factors of one step, used if the plan does not take K in order */
   smma_bound_factors step_b[SMMA_MAXIMUM_K];
-  smma_bound_sum *places; /* the accumulators, then registers */
-  smma_number *number;
-  double column[LANES]; /* 1 if the column holds a NaN or an infinity */
+  smma_bound_sum *places; /* bounds of the accumulator, then of the registers */
+  smma_number *number;    /* the elements of one instruction, decoded */
+  double column[LANES];   /* 1 if the column holds a NaN or an infinity */
 } workspace;
 
 static double value_of(smma_format format, uint64_t encoding) { return smma_format_decode(format, encoding); }
@@ -45,7 +46,8 @@ static double load_value(smma_format format, const void *array, size_t index) {
 
 /* ---- Operands ---- */
 
-/* Reads a row of A or a column of B. `used` keeps NaN and infinity; `value` holds zero in their place. */
+/* Reads a row of A, or a column of B into a lane. For NaN and infinity, the factor's `used` has them and its `value` is
+   zero. */
 static void read_line(const problem *p, bool of_a, size_t line, workspace *w, int lane) {
   const smma_operation *o = &p->multiplier.operation;
   const smma_number one = {1, 0, 0, SMMA_FINITE, 0};
@@ -97,7 +99,8 @@ static double last_place(smma_format format, uint64_t encoding) {
   return last ? ldexp((double)last, x.exponent - x.fraction_bits) : 0x1p400;
 }
 
-/* Starts a sum with the exact beta c. The value that the unit starts from is known exactly. */
+/* Starts a sum with the exact beta c. `below` and `above` account for the value that the unit starts from, which is
+   known exactly. */
 static void begin(const problem *p, size_t i, size_t j, size_t columns, smma_bound_sum *s) {
   uint64_t start[LANES];
   const bool from_c = p->multiplier.starts_from_c;
@@ -117,7 +120,7 @@ static void begin(const problem *p, size_t i, size_t j, size_t columns, smma_bou
   }
 }
 
-/* Returns the part's scale factor: of a row of A, or of a column of B. */
+/* Returns the scale factor of the task's part: that of a row of A, or of a column of B. */
 static double scale_of(const problem *p, bool of_a, size_t line, const smma_task *t) {
   const size_t part = p->multiplier.part_k, parts = (p->multiplier.with.k + part - 1) / part;
   const void *scales = of_a ? p->multiplier.with.scale_a : p->multiplier.with.scale_b;
@@ -139,7 +142,7 @@ static void do_task(const problem *p, const workspace *w, const smma_task *t, si
   if (t->from == SMMA_IN_ACCUMULATOR) place[SMMA_IN_ACCUMULATOR] = smma_bound_empty(p->multiplier.operation.d);
 }
 
-/* Adds one step. Past the last element of K its operands are +0. */
+/* Bounds the instruction of one step. Operands that take no element of K are +0. */
 static void do_step(const problem *p, workspace *w, size_t step, smma_bound_sum *sum) {
   const smma_schedule *s = &p->multiplier.schedule;
   const size_t count = s->k_per_step, first = step * count;
@@ -154,7 +157,8 @@ static void do_step(const problem *p, workspace *w, size_t step, smma_bound_sum 
   smma_bound_step(&p->multiplier.operation, w->step_a, w->step_b, p->slack, sum);
 }
 
-/* Bounds the sum of an element: takes the steps, and the plan's tasks between them, in the order of gemm/run.c. */
+/* Bounds the sums of element (i, j) and the next columns - 1 elements: takes the steps, and the plan's tasks between
+   them, in the order of gemm/run.c. */
 static smma_bound_sum sum_steps(const problem *p, workspace *w, const smma_bound_sum *start, size_t i, size_t j,
                                 size_t columns) {
   const smma_schedule *s = &p->multiplier.schedule;
@@ -169,7 +173,8 @@ static smma_bound_sum sum_steps(const problem *p, workspace *w, const smma_bound
   }
 }
 
-/* Accounts for the products that the plan leaves out: the unit's sum lacks them. */
+/* Adds the products that the plan leaves out to the exact sum, and to the distance of the unit's sum, which lacks
+   them. */
 static void miss_lost(const problem *p, const workspace *w, int lane, smma_bound_sum *s) {
   const double size = s->size[lane];
   double lost = 0, inexact = 0;
@@ -185,9 +190,9 @@ static void miss_lost(const problem *p, const workspace *w, int lane, smma_bound
   if (size != s->size[lane] && p->multiplier.part_k) s->below[lane] = s->above[lane] = INFINITY;
 }
 
-/* ---- The end ---- */
+/* ---- From the sum to D ---- */
 
-/* Returns the unit's result if an operand is NaN or infinite. */
+/* Returns the unit's result for the case that an operand is NaN or infinite. */
 static double special_of(const problem *p, const workspace *w, double c, int lane) {
   double sum = p->multiplier.with.scaling == SMMA_SCALING_EPILOGUE ? 0 : p->beta * c;
   for (size_t k = 0; k < p->depth; k++) sum += w->a[k].used * w->b[k].used[lane];
@@ -201,15 +206,16 @@ static bool is_narrow(const problem *p) {
   return multiplier->d_format == multiplier->outer || (as_chain && multiplier->d_format == multiplier->operation.d);
 }
 
-/* Reports whether no sum overflows before the infinity or NaN is met, and D stores it unchanged. For plans this is
-   not known. Units that read infinities and NaN as numbers return other numbers. */
+/* Reports whether the result for a NaN or infinite operand is certain: no sum overflows before this operand is added,
+   and D's format has NaN and infinity. With plans this is not known, and units that read infinities and NaN as numbers
+   return other results. `size` is the sum of the magnitudes of all terms. */
 static bool is_sure(const problem *p, double size) {
   return !p->multiplier.with.plan && p->multiplier.operation.rule.nan != SMMA_NAN_NUMBERS &&
          smma_encoding_of(p->stored).specials == SMMA_SPECIALS_IEEE &&
          size < (p->multiplier.operation.d == SMMA_F16 ? 0x1p15 : 0x1p127);
 }
 
-/* Returns the operands of an epilogue, with C as it reads it. */
+/* Returns the operands of the epilogue for a column; `c` is C as the epilogue reads it. */
 static smma_bound_operands operands_of(const problem *p, double c, size_t column) {
   const smma_gemm_arguments *g = &p->multiplier.with;
   const double bias = g->bias ? load_value(SMMA_F32, g->bias, column) : 0;
@@ -280,7 +286,7 @@ static smma_bounded bound_integer(const problem *p, size_t i, size_t j) {
 
 /* ---- Rows ---- */
 
-/* Puts +0 after the last element of K, for any K. */
+/* Puts +0 after the last elements of w->a and w->b, for steps that take fewer elements than an instruction has. */
 static void put_zero(const problem *p, workspace *w) {
   const smma_operation *o = &p->multiplier.operation;
   const smma_number one = {1, 0, 0, SMMA_FINITE, 0};
@@ -333,13 +339,13 @@ static void bound_integers(const problem *p, size_t first, size_t rows, smma_bou
     for (size_t j = 0; j < n; j++) bounds[i * n + j] = bound_integer(p, first + i, j);
 }
 
-/* Returns the factor as the epilogue reads it: in FP32. */
+/* Returns alpha or beta as the epilogue reads it: rounded to FP32 if the epilogue computes in FP32. */
 static double factor_of(const smma_multiplier *multiplier, double factor) {
   const bool narrow = multiplier->epilogues && multiplier->outer == SMMA_F32;
   return narrow ? (double)(float)factor : factor;
 }
 
-/* Finds the indices k that no step takes. Returns false if memory runs out. */
+/* Sets p->lost to the indices k that no step takes. Returns false if memory runs out. */
 static bool find_lost(problem *p) {
   const smma_schedule *s = &p->multiplier.schedule;
   const size_t k = p->multiplier.with.k;

@@ -20,16 +20,17 @@ typedef struct {
 } smma_bounded;
 
 /* Bounds the elements of rows first .. first + rows - 1, N in each row, of the product that smma_gemm would compute
-   from `product`. The members d, threads, kernel and progress are ignored. Results are finally rounded to `stored`:
-   to nearest even, and on overflow to infinity or the largest finite number. SMMA_NO_FORMAT stands for D's format.
-   Errors: as smma_gemm; SMMA_INVALID_ARGUMENT also for alpha other than 1 with SMMA_SCALING_OPERANDS. */
+   from `product`. Ignores the members d, threads, kernel and progress of `product`. Results are finally rounded to
+   `stored`, to nearest even, and on overflow to infinity or the largest finite number; if `stored` is SMMA_NO_FORMAT,
+   to D's format. `bounds` receives rows x N elements, row by row. Errors: as smma_gemm; SMMA_INVALID_ARGUMENT also for
+   alpha other than 1 with SMMA_SCALING_OPERANDS. */
 smma_status smma_bound_rows(const smma_instruction *instruction, const smma_gemm_arguments *product, smma_format stored,
                             size_t first, size_t rows, smma_bounded *bounds);
 
 /* Reports whether the sums of an instruction have a bound. If not, all bounds of its products are infinite. */
 bool smma_has_bound(const smma_instruction *instruction);
 
-/* Returns result minus exact, rounded once or twice; NaN if either is not finite. */
+/* Returns `result` minus the exact value, rounded once or twice; NaN if either is not finite. */
 double smma_bounded_error(const smma_bounded *x, double result);
 
 /* Reports whether the bound allows this result. */

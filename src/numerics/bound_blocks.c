@@ -7,16 +7,17 @@ enum { LANES = SMMA_BOUND_LANES };
 
 /* ---- Fused sums ---- */
 
-/* How a term is rounded to a multiple of q, which is at most resolution coarseness 2^emax. The members give the share
-   of q that a term can lose, downward and upward, by its sign. */
+/* How terms are aligned: each is rounded to a multiple of q, which is at most resolution * coarseness * 2^emax. */
 typedef struct {
-  double resolution; /* 2^-F; 0: exact */
-  double coarseness; /* the most by which a coarse exponent raises q; 1: exponents are not coarse */
-  double zero_lead;
-  bool normalized, truncates; /* truncates: toward zero, so that the loss is at most the term itself */
-  double positive_down, positive_up, negative_down, negative_up;
-  double unit; /* `unit` of the sum, in multiples of q */
-  smma_bound_rounding rounding;
+  double resolution; /* 2^-F; 0: terms are exact */
+  double coarseness; /* greatest factor by which a coarse exponent raises q; 1: exponents are not coarse */
+  double zero_lead;  /* 2^exponent of a zero term */
+  bool normalized;   /* exponents are those of normalised products */
+  bool truncates;    /* terms are rounded toward zero, so that the loss is at most the term itself */
+  double positive_down, positive_up; /* share of q that a positive term can lose, downward and upward */
+  double negative_down, negative_up; /* the shares for a negative term */
+  double unit;                       /* `unit` of the sum, in multiples of q */
+  smma_bound_rounding rounding;      /* the rounding of the sum */
 } alignment;
 
 static alignment truncating(int bits, int zero_exponent, smma_format format, smma_rounding direction) {
@@ -57,10 +58,13 @@ static alignment alignment_of(const smma_rule *r) {
   return truncating(t->alignment_bits, t->zero_exponent, t->output, t->rounding);
 }
 
-/* The unit's accumulator before a block: its range, its magnitude, and the value of its last bit. */
+/* The unit's accumulator before a block. */
 typedef struct {
-  double from, to, most, least, last;
-  double lead_most, lead_least; /* 2^exponent, greatest and least; 0 if the accumulator is or may be zero */
+  double from, to;    /* range of its value */
+  double most, least; /* greatest and least magnitude */
+  double last;        /* value of its last bit */
+  double lead_most;   /* greatest 2^exponent; 0 if the accumulator is zero */
+  double lead_least;  /* least 2^exponent; 0 if the accumulator may be zero */
 } accumulator;
 
 static accumulator accumulator_of(const smma_bound_sum *s, int lane, double slack, double least_normal) {
@@ -74,7 +78,8 @@ static accumulator accumulator_of(const smma_bound_sum *s, int lane, double slac
   return c;
 }
 
-/* Adds the truncation errors of the terms, for each lane with its own q. */
+/* Adds the truncation errors of the terms first, first + stride, ... to the bounds of the sum. Each lane has its own
+   q. */
 static void lose_terms(const alignment *f, const smma_bound_terms *t, int first, int stride, const double q[LANES],
                        smma_bound_sum *s) {
   double positive[LANES] = {0}, negative[LANES] = {0};
@@ -125,8 +130,8 @@ static void fuse(const alignment *f, const smma_bound_terms *t, const accumulato
 
 /* ---- TR-FDPA, GTR-FDPA ---- */
 
-/* Truncates the products under their greatest exponent. With stride 2, even and odd products have separate
-   exponents. Returns the exponent under which the sums are added. */
+/* Accounts for the truncation of the products under their greatest exponent. With stride 2, even and odd products have
+   separate exponents. Sets `joint_lead` to 2^exponent under which the sums are added. */
 static void truncate_products(const smma_tr_fdpa *p, int stride, const smma_bound_terms *t, smma_bound_sum *s,
                               double joint_lead[LANES]) {
   const alignment f = {.truncates = true, .positive_down = 1, .negative_up = 1};
@@ -144,7 +149,8 @@ static void truncate_products(const smma_tr_fdpa *p, int stride, const smma_boun
   }
 }
 
-/* Rounds the sum of products and c down under their common exponent, then the total to F2 bits and to FP32. */
+/* Accounts for the rounding of the sum of products and of c down under their common exponent, then of the total to F2
+   bits and to FP32. `products` is 2^exponent of the sum of products. */
 static void finish_rounding_down(const smma_rule *r, const accumulator *c, double products, double slack,
                                  smma_bound_sum *s, int lane) {
   const smma_tr_fdpa *p = &r->with.tr_fdpa;
@@ -157,7 +163,7 @@ static void finish_rounding_down(const smma_rule *r, const accumulator *c, doubl
   if (c->most > 0 && c->last < common * resolution) s->below[lane] += common * resolution;
   if (r->algorithm == SMMA_GTR_FDPA && c->from < 0 && products > 0)
     s->above[lane] +=
-        smma_smaller(-c->from, common * resolution / 2); /* a c far below the sum of products counts as zero */
+        smma_smaller(-c->from, common * resolution / 2); /* a c much smaller than the sum of products counts as zero */
   s->unit[lane] = 0;
   smma_bound_range(s, lane, slack, &from, &to);
   if (p->revision > 1)
@@ -178,9 +184,9 @@ static void round_down_block(const smma_rule *r, const smma_bound_terms *t, cons
 
 /* ---- C-FDPA, GD-FDPA ---- */
 
-/* Bounds the terms of C-FDPA, seen in the sign of c. Each term is at most one unit too small: a term with the sign
-   of c is truncated, a term of the opposite sign becomes its complement. A term with the sign of c and no bits below
-   a unit is exact; a zero c may have either sign. */
+/* Accounts for the losses of C-FDPA's terms. In the direction of c's sign, each term is at most one unit q too small: a
+   term with the sign of c is truncated, and a term of the opposite sign becomes its complement. A term with the sign of
+   c and no bits below q is exact. A zero c may have either sign. */
 static void lose_to_complements(const smma_bound_terms *t, const accumulator *c, double q, smma_bound_sum *s,
                                 int lane) {
   double loss = c->last < q && c->most > 0 ? q : 0;
@@ -193,8 +199,8 @@ static void lose_to_complements(const smma_bound_terms *t, const accumulator *c,
   if (c->from <= 0) s->above[lane] += loss;
 }
 
-/* Bounds the terms that are rounded down: products within their group, then groups and c under the common unit. A c
-   below that unit counts as zero. */
+/* Accounts for terms that are rounded down: products within their group, then groups and c to multiples of the common
+   unit q. A c with a magnitude below q counts as zero. */
 static void lose_downward(const smma_c_fdpa *p, const smma_bound_terms *t, const accumulator *c, double q,
                           smma_bound_sum *s, int lane) {
   const int length = smma_minimum(p->group, t->count);

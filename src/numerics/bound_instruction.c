@@ -1,4 +1,4 @@
-/* The sum of one instruction: its form, and the bound of this form. */
+/* Chooses the form of an instruction's sum, and bounds the sum by the function for this form. */
 #include <math.h>
 
 #include "isa/instruction.h"
@@ -7,15 +7,15 @@
 
 enum { LANES = SMMA_BOUND_LANES };
 
-/* The form of an instruction's sum (bound_forms.h), with the parameters of CHAIN or of PAIRS. */
+/* The form of an instruction's sum (bound_forms.h), with its parameters. */
 typedef struct {
   enum { NO_BOUND, BLOCKS, APART, CHAIN, ONE_BY_ONE, PAIRWISE, PAIRS, STEPS } form;
-  smma_g_fdpa g;
-  smma_pairs pairs;
+  smma_g_fdpa g;    /* for CHAIN */
+  smma_pairs pairs; /* for PAIRS */
 } bound_choice;
 
-/* Reports whether the operation is a composition that is G-FDPA, except for coarse exponents, in formats whose products
-   a double holds. */
+/* Reports whether the operation is a composition that is G-FDPA, if exponents may also be coarse, in formats whose
+   products a double can hold. If so, sets `*g` to its parameters. */
 static bool is_chain(const smma_operation *o, smma_g_fdpa *g) {
   smma_composition p;
   if (o->rule.algorithm != SMMA_COMPOSITION || smma_is_integer(o->a) || smma_is_integer(o->b) ||

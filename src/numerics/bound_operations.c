@@ -5,9 +5,11 @@
 
 enum { LANES = SMMA_BOUND_LANES };
 
-/* A partial sum: its value and the error of its roundings. */
+/* A partial sum. */
 typedef struct {
-  double value, below, above, unit;
+  double value;        /* exact */
+  double below, above; /* bounds of the unit's error */
+  double unit;         /* a power of two that divides the unit's value; 0: not known */
 } partial_sum;
 
 static void round_partial(const smma_bound_rounding *r, partial_sum *x) {
@@ -46,8 +48,8 @@ void smma_bound_add_pairwise(const smma_operation *o, const smma_bound_rounding 
   }
 }
 
-/* Adds a product of FP64 factors, which a double cannot hold exactly. Includes the error of products below the least
-   double. */
+/* Adds products of FP64 factors to the exact sums, each as two doubles. Accounts for products whose low part is below
+   the least double. */
 static void add_wide_product(const smma_bound_factor *a, const smma_bound_factors *b, smma_bound_sum *s) {
   for (int j = 0; j < LANES; j++) {
     const double x = a->value * b->value[j];

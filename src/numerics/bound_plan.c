@@ -11,7 +11,8 @@ void smma_bound_round_to(smma_format format, double slack, int lane, smma_bound_
   smma_bound_round(s, lane, slack, &rounding);
 }
 
-/* Multiplies the sum: the unit multiplies by x, the exact factor is x + rest. Adds no rounding error yet. */
+/* Multiplies the unit's sum by x and the exact sum by x + rest. Does not account for a rounding of the unit's
+   product. */
 static void scale(double x, double rest, int lane, smma_bound_sum *s) {
   const double high = s->high[lane] * x, lost = s->high[lane] * rest;
   const double low = fma(s->high[lane], x, -high) + s->low[lane] * x;
@@ -29,7 +30,8 @@ static void round_as(int stored, double slack, int lane, smma_bound_sum *s) {
   if (stored != SMMA_STORED_AS_IS) smma_bound_round_to((smma_format)stored, slack, lane, s);
 }
 
-/* Multiplies by the scale factors of a part. The product of two numbers of 24 bits is exact here. */
+/* Multiplies by a part's scale factors a and b, with the unit's roundings. a * b is exact in double, because each has
+   24 bits. */
 static void scale_part(const smma_task *t, smma_format outer, double slack, double a, double b, int lane,
                        smma_bound_sum *s) {
   const double factor = (double)(float)(a * b);
@@ -57,7 +59,7 @@ void smma_bound_task(const smma_task *t, smma_format outer, double slack, double
 
 /* ---- Epilogues ---- */
 
-/* Returns the rounded product of a factor and a number. */
+/* Returns the bounds of a product that the unit rounds to the outer format. */
 static smma_bound_sum product(double x, double y, smma_format outer, double slack, int lane) {
   smma_bound_sum s = smma_bound_empty(outer);
   s.unit[lane] = 0;
@@ -68,7 +70,7 @@ static smma_bound_sum product(double x, double y, smma_format outer, double slac
 
 static double between(double x, double least, double most) { return x < least ? least : x > most ? most : x; }
 
-/* Clamps the unit's sum to [least, most]. A sum between two bounds lies between the clamped bounds. */
+/* Clamps the exact sum and the unit's sum to [least, most]. The unit's clamped sum lies between its clamped bounds. */
 static void clamp(double least, double most, double slack, int lane, smma_bound_sum *s) {
   const double sum = s->high[lane] + s->low[lane], exact = between(sum, least, most);
   double from, to;

@@ -1,19 +1,19 @@
-/* Compositions of exact sums, step by step. */
+/* Bounds of compositions whose steps have exact sums. */
 #include <string.h>
 
 #include "numerics/bound_forms.h"
 
 enum { LANES = SMMA_BOUND_LANES };
 
-/* Reports whether a fixed reference retains all bits of products. */
+/* Reports whether the step aligns to a fixed reference exponent and retains all bits of products. */
 static bool retains_products(const smma_operation *o, const smma_step *s) {
   const smma_encoding a = smma_encoding_of(o->a), b = smma_encoding_of(o->b);
   const int last = smma_minimum_exponent(a) - a.fraction_bits + smma_minimum_exponent(b) - b.fraction_bits;
   return s->reference != SMMA_NONE && s->term.drop == SMMA_NONE && s->reference - s->term.bits <= last;
 }
 
-/* Reports whether every sum of the step is exact, and then rounded at most once. The rounding may be preceded by one to
-   as many bits, for underflow. */
+/* Reports whether every sum of the step is exact, and then rounded at most once. A second rounding to the same number
+   of bits, in the same mode, does not count. */
 static bool is_exact_sum(const smma_operation *o, const smma_composition *p, int step) {
   const smma_step *s = &p->step[step];
   const bool unrounded = s->output == SMMA_NO_FORMAT;
@@ -38,7 +38,7 @@ bool smma_bound_has_exact_sums(const smma_operation *o) {
   return true;
 }
 
-/* Replaces `count` nodes by the sums of a step; returns their number. `c` is the accumulator. */
+/* Replaces the `count` nodes by the sums of a step, and returns the number of sums. `c` is the accumulator. */
 static int add_step(const smma_operation *o, const smma_step *p, smma_bound_sum *node, int count,
                     const smma_bound_sum *c, double slack) {
   const bool rounds = p->output != SMMA_NO_FORMAT;

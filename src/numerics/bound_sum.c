@@ -15,7 +15,7 @@ static double value_of(smma_number x) {
   return x.negative ? -magnitude : magnitude;
 }
 
-/* Returns the value of the last bit of the significand. */
+/* Returns the value of the lowest bit of the significand that is 1; SMMA_BOUND_GREAT for zero. */
 static double unit_of(smma_number x) {
   const uint64_t last = x.significand & (0 - x.significand);
   return last ? ldexp((double)last, x.exponent - x.fraction_bits) : SMMA_BOUND_GREAT;
@@ -82,7 +82,7 @@ void smma_bound_add_exact(smma_bound_sum *s, int lane, double x, double rest) {
   s->size[lane] += fabs(x) + fabs(rest);
 }
 
-/* Returns the range of the sum, widened by the rounding errors of this computation. */
+/* Widens the range by the rounding errors of this computation. */
 void smma_bound_range(const smma_bound_sum *s, int lane, double slack, double *from, double *to) {
   const double high = s->high[lane], low = s->low[lane], below = s->below[lane], above = s->above[lane];
   const double inexact = (fabs(high) + fabs(low)) * 0x1p-48 + s->size[lane] * slack;

@@ -14,22 +14,22 @@ enum { SMMA_BOUND_LANES = 16 };
 /* The `unit` of zero, which is a multiple of every power of two. */
 #define SMMA_BOUND_GREAT 0x1p400
 
-/* A sum and its bounds. The unit's sum lies in [exact - below, exact + above]. The exact sum is high + low, up to an
-   error of size times `slack`. The unit's sum is a multiple of `unit`, a power of two (0: not known). If it is
-   normal, its significand has `fraction_bits`. */
+/* A sum and its bounds, for each lane. The exact sum is high + low, up to an error of size * slack (smma_bound_slack).
+   The unit's sum lies between the exact sum minus `below` and the exact sum plus `above`. */
 typedef struct {
   double high[SMMA_BOUND_LANES], low[SMMA_BOUND_LANES];
   double size[SMMA_BOUND_LANES]; /* the sum of the magnitudes of all terms */
   double below[SMMA_BOUND_LANES], above[SMMA_BOUND_LANES];
-  double unit[SMMA_BOUND_LANES];
-  int fraction_bits;
+  double unit[SMMA_BOUND_LANES]; /* the unit's sum is a multiple of this power of two; 0: not known */
+  int fraction_bits;             /* fraction bits of the unit's sum if it is normal */
 } smma_bound_sum;
 
 /* An element of A or B, times its scale factor. */
 typedef struct {
-  double value, used; /* the exact value; the value that the unit reads, 0 if it flushes subnormals */
-  double lead;        /* 2^exponent of the encoding (GST-FDPA: of the scale factor); 0 for zero */
-  double unit;        /* the greatest power of two that divides it; SMMA_BOUND_GREAT for zero */
+  double value; /* the exact value */
+  double used;  /* the value that the unit reads; 0 if the unit flushes subnormals and the element is subnormal */
+  double lead;  /* 2^exponent of the encoding (GST-FDPA: of the scale factor); 0 for zero */
+  double unit;  /* the greatest power of two that divides the value; SMMA_BOUND_GREAT for zero */
 } smma_bound_factor;
 
 /* The factors of sixteen columns. */
@@ -37,46 +37,49 @@ typedef struct {
   double value[SMMA_BOUND_LANES], used[SMMA_BOUND_LANES], lead[SMMA_BOUND_LANES], unit[SMMA_BOUND_LANES];
 } smma_bound_factors;
 
-/* A rounding to a format: to nearest even, or in the rule's rounding mode. */
+/* A rounding to a format. */
 typedef struct {
-  double least, ulp, limit; /* 2^emin; the ulp of 1; the least magnitude that is not finite */
+  double least; /* 2^emin, the least normal number */
+  double ulp;   /* the ulp of 1 */
+  double limit; /* the least magnitude whose rounded result is not finite */
   int fraction_bits;
-  smma_rounding direction;
-  bool flushes; /* subnormal results become zero */
+  smma_rounding direction; /* the rounding mode */
+  bool flushes;            /* subnormal results become zero */
 } smma_bound_rounding;
 
 smma_bound_rounding smma_bound_rounding_to(smma_format format, smma_rounding direction);
 
-/* Returns the relative error of sums of `count` products in high + low, relative to the sum of their magnitudes. */
+/* Returns a bound of the error of high + low as a sum of `count` products, relative to the sum of their magnitudes. */
 double smma_bound_slack(size_t count);
 
-/* Returns the factor of an element of A (or B) with its scale factor (1 if there is none), as the operation reads it.
- */
+/* Returns the bound factor of an element x of A (of B unless `of_a`) with its scale factor, which is 1 if there is
+   none. */
 smma_bound_factor smma_bound_factor_of(const smma_operation *operation, bool of_a, smma_number x, smma_number scale);
 
-/* Returns empty sums in a format. */
+/* Returns sums of no terms, held in a format. */
 smma_bound_sum smma_bound_empty(smma_format format);
 
-/* Adds the number x to the exact sum; its error is `rest`. */
+/* Adds x + rest to the exact sum; `rest` is small relative to x. */
 void smma_bound_add_exact(smma_bound_sum *sum, int lane, double x, double rest);
 
-/* Returns the range of possible values of the unit's sum. */
+/* Sets `*from` and `*to` to the limits of the unit's sum. */
 void smma_bound_range(const smma_bound_sum *sum, int lane, double slack, double *from, double *to);
 
-/* Adds a sum to another, without a rounding error. */
+/* Adds `part` and its bounds to `sum`, without a rounding error. */
 void smma_bound_join(const smma_bound_sum *part, int lane, smma_bound_sum *sum);
 
-/* Adds the largest errors that rounding a value in [from, to], a multiple of `unit`, can cause. */
+/* Adds to `*below` and `*above` the largest errors that the rounding of a value can cause. The value lies in [from, to]
+   and is a multiple of `unit`. */
 void smma_bound_add_rounding(const smma_bound_rounding *rounding, double from, double to, double unit, double *below,
                              double *above);
 
-/* Accounts for a rounding of the unit's sum. */
+/* Adds the errors of a rounding of the unit's sum to the bounds. */
 void smma_bound_round(smma_bound_sum *sum, int lane, double slack, const smma_bound_rounding *rounding);
 
 /* Returns the bound for a sum that is finished, with the rounding error of this computation itself. */
 smma_bounded smma_bound_end(const smma_bound_sum *sum, int lane, double slack);
 
-/* Accounts for one instruction, which adds operation->k products to the sum. */
+/* Adds the operation->k products of one instruction to the sum, and the unit's errors to its bounds. */
 void smma_bound_step(const smma_operation *operation, const smma_bound_factor *a, const smma_bound_factors *b,
                      double slack, smma_bound_sum *sum);
 

@@ -12,7 +12,7 @@ bool smma_bound_has_long_products(const smma_operation *o) {
   return smma_encoding_of(o->a).fraction_bits + smma_encoding_of(o->b).fraction_bits + 2 + scales > 53;
 }
 
-/* Adds the error of flushing an operand. */
+/* Adds to the bounds the error of a product that the unit computes from a flushed operand. */
 static void note_flush(double exact, double used, double *below, double *above) {
   *below += smma_larger(exact - used, 0);
   *above += smma_larger(used - exact, 0);
@@ -35,7 +35,8 @@ void smma_bound_take_product(const smma_bound_factor *a, const smma_bound_factor
       note_flush(a->value * b->value[j], t->value[i][j], &s->below[j], &s->above[j]);
 }
 
-/* Replaces `count` terms by one term, their exact sum: products below 2^13 with scale factors of 8 bits. */
+/* Replaces `count` terms by one term, their sum. A double holds it exactly: products are below 2^13, and scale factors
+   have 8 bits. */
 static void join_terms(smma_bound_terms *t, int first, int count, int into) {
   for (int j = 0; j < LANES; j++) {
     double value = 0, lead = 0, unit = SMMA_BOUND_GREAT;

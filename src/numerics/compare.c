@@ -8,13 +8,13 @@
 #include "host/thread.h"
 #include "softmma/softmma.h"
 
-/* Returns how many encodings a finite encoding is away from zero. */
+/* Returns the distance of a finite encoding from zero, in encodings. */
 static uint64_t units_of(smma_encoding f, uint64_t x) {
   if (f.specials == SMMA_SPECIALS_INTEGER) return smma_decode(f, x).significand;
   return smma_low_bits(x >> f.ignored_bits, f.exponent_bits + f.fraction_bits);
 }
 
-/* Returns how many encodings two finite encodings are apart. -0 and +0 are 1 apart. */
+/* Returns the distance of two finite encodings, in encodings. The distance of -0 and +0 is 1. */
 static uint64_t units_between(smma_encoding f, uint64_t x, uint64_t y) {
   uint64_t a = units_of(f, x), b = units_of(f, y);
   if (smma_decode(f, x).negative != smma_decode(f, y).negative) return a + b ? a + b : 1;
@@ -58,8 +58,8 @@ static smma_number element(const smma_encoded_matrix *m, size_t i, size_t j) {
   return smma_decode(f, smma_load(smma_container_bytes(f), m->data, i * m->columns + j));
 }
 
-/* Computes the exact element (i, j) and d minus it, each rounded once to double; returns false if anything is not
-   finite. */
+/* Sets `*exact` to the exact element (i, j) and `*error` to d minus the exact element, each rounded once to double.
+   Returns false if an operand or d is not finite. */
 static bool exact_element(const smma_encoded_matrix *a, const smma_encoded_matrix *b, smma_number d, size_t i, size_t j,
                           double *exact, double *error) {
   smma_encoding f64 = smma_encoding_of(SMMA_F64);
@@ -77,10 +77,11 @@ static bool exact_element(const smma_encoded_matrix *a, const smma_encoded_matri
   return true;
 }
 
-/* The contribution of one row of d to the sums. */
+/* The contribution of one row of d to the errors. */
 typedef struct {
-  double largest_error, largest, error_squares, squares;
-  size_t count;
+  double largest_error, largest; /* greatest |d - exact| and greatest |exact| */
+  double error_squares, squares; /* sums of the squares of d - exact and of exact */
+  size_t count;                  /* number of finite elements */
 } row_sums;
 
 static row_sums sums_of_row(const smma_encoded_matrix *a, const smma_encoded_matrix *b, const smma_encoded_matrix *d,
@@ -98,7 +99,8 @@ static row_sums sums_of_row(const smma_encoded_matrix *a, const smma_encoded_mat
   return r;
 }
 
-/* Adds the rows in order, so that the sums do not depend on the number of threads. */
+/* Returns the errors of the whole product. Adds the rows in order, so that sums do not depend on the number of
+   threads. */
 static smma_product_error combine(const row_sums *row, const smma_encoded_matrix *d) {
   row_sums all = {0, 0, 0, 0, 0};
   for (size_t i = 0; i < d->rows; i++) {

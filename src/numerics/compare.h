@@ -1,4 +1,5 @@
-/* How far results are from each other, by value and in units in the last place, and from the exact product. */
+/* Measures the distance of results from each other, by value and in units in the last place, and from the exact
+   product. */
 #ifndef SMMA_NUMERICS_COMPARE_H
 #define SMMA_NUMERICS_COMPARE_H
 
@@ -7,8 +8,8 @@
 #include "core/wide.h"
 
 typedef struct {
-  size_t different;          /* results that are not bit for bit equal; two NaNs count as equal */
-  size_t special;            /* number of `different` results in which one is NaN or only one is infinite */
+  size_t different; /* results that are not bit for bit equal; two NaNs count as equal */
+  size_t special;   /* how many of the different results are a NaN and a number, or an infinity and another number */
   uint64_t largest_ulps;     /* greatest distance of finite results in encodings; -0 and +0 are neighbours */
   double largest_difference; /* greatest |x - y| of finite results */
   double largest;            /* the largest finite |x| of all results */
@@ -18,7 +19,7 @@ typedef struct {
    last place. Returns 0 if no finite results differ, and infinity if x is all zero and y is not. */
 double smma_relative_difference(smma_comparison comparison);
 
-/* Compares `count` encodings of one format. */
+/* Returns how the arrays x and y differ, which have `count` encodings of one format each. */
 smma_comparison smma_compare_results(smma_format format, const void *x, const void *y, size_t count);
 
 /* The errors of a computed product against the exact one. Elements with a d or operand that is not finite are
@@ -26,7 +27,7 @@ smma_comparison smma_compare_results(smma_format format, const void *x, const vo
 typedef struct {
   double largest;          /* the largest |d - exact|, divided by the largest |exact| */
   double root_mean_square; /* the Frobenius norm of d - exact, divided by the Frobenius norm of exact */
-  size_t left_out;
+  size_t left_out;         /* number of omitted elements */
 } smma_product_error;
 
 /* A matrix of encodings, row-major and dense. */
@@ -36,11 +37,12 @@ typedef struct {
   const void *data;
 } smma_encoded_matrix;
 
-/* Called occasionally by one thread, if not NULL; its return value is ignored. */
+/* Receives the progress of smma_error_against_exact, which calls it occasionally from one thread and ignores its return
+   value. */
 typedef bool smma_row_progress(size_t rows_done, size_t rows, void *context);
 
-/* Compares d with the exact a * b. `a` and `b` may be the matrices that d was computed from, or unrounded ones.
-   Returns false only if memory runs out. */
+/* Sets `*error` to the errors of d against the exact a * b. `a` and `b` are the matrices that d was computed from, or
+   these before they were rounded. `progress` may be NULL. Returns false only if memory runs out. */
 bool smma_error_against_exact(const smma_encoded_matrix *a, const smma_encoded_matrix *b, const smma_encoded_matrix *d,
                               smma_row_progress *progress, void *context, smma_product_error *error);
 

@@ -14,8 +14,8 @@ static bool is_below(smma_error_point p, smma_error_point from, smma_error_point
   return (p.error - from.error) * (to.exact - from.exact) <= (to.error - from.error) * (p.exact - from.exact);
 }
 
-/* Returns the line through two points of the hull as a tolerance. Moves it up so that the rounding errors of this
-   computation cannot put it below a point. */
+/* Returns the line through two points of the hull as a tolerance, moved up so that the rounding errors of this
+   computation cannot put the line below a point. */
 static smma_tolerance line(smma_error_point from, smma_error_point to) {
   const double slope = (to.error - from.error) / (to.exact - from.exact);
   const double least = from.error - slope * from.exact;
@@ -53,7 +53,7 @@ bool smma_envelope_refuses(const smma_envelope *e, smma_error_point p) {
   return false;
 }
 
-/* Returns x rounded up to two significant digits, as printed. */
+/* Returns x rounded up to two significant decimal digits. */
 static double rounded_up(double x) {
   char text[32];
   double y;

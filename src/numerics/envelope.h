@@ -1,5 +1,5 @@
-/* Which rtol and atol accept errors: |result - exact| <= atol + rtol |exact|, as torch.testing.assert_close and
-   numpy.testing.assert_allclose have it. */
+/* Finds the tolerances rtol and atol that accept errors: |result - exact| <= atol + rtol |exact|, the test of
+   torch.testing.assert_close and numpy.testing.assert_allclose. */
 #ifndef SMMA_NUMERICS_ENVELOPE_H
 #define SMMA_NUMERICS_ENVELOPE_H
 
@@ -8,24 +8,25 @@
 
 enum { SMMA_MOST_TOLERANCES = 64 };
 
+/* The result of one element. */
 typedef struct {
-  double exact, error; /* magnitudes */
+  double exact, error; /* |exact| and |result - exact| */
 } smma_error_point;
 
 typedef struct {
   double relative, absolute; /* rtol, atol */
 } smma_tolerance;
 
-/* The least error that tolerances accepting all points allow at each |exact|: the rising part of the upper hull of
-   the points and of 0. */
+/* For each |exact|, the least error that is allowed by some tolerance that accepts all points. It is the rising part of
+   the upper convex hull of the points and of (0, 0). */
 typedef struct {
-  smma_tolerance edge[SMMA_MOST_TOLERANCES]; /* from |exact| = 0 on; the last one is flat */
-  int edges;
+  smma_tolerance edge[SMMA_MOST_TOLERANCES]; /* the hull's edges, from |exact| = 0 on; the last edge is flat */
+  int edges;                                 /* number of edges */
 } smma_envelope;
 
 /* Sorts the points, whose errors are finite, and returns their envelope. If the hull has more edges than an envelope
-   can hold, the envelope lies above the hull. The share `near` of points with the least |exact| count as points at 0.
-   So the tolerance at 0 accepts the greatest of their errors. */
+   can hold, the envelope lies above the hull. The points with the least |exact|, a share `near` of all points, count as
+   points at 0, so that atol accepts the greatest of their errors. */
 smma_envelope smma_envelope_of(smma_error_point *points, size_t count, double near);
 
 /* Reports whether a tolerance that accepts all points of the envelope rejects this point. */
@@ -35,7 +36,7 @@ static inline bool smma_tolerance_accepts(smma_tolerance t, smma_error_point p) 
   return p.error <= t.absolute + t.relative * p.exact; /* not NaN */
 }
 
-/* Returns the tolerance with both numbers rounded up to two digits. */
+/* Returns the tolerance with both numbers rounded up to two significant digits. */
 smma_tolerance smma_tolerance_rounded_up(smma_tolerance tolerance);
 
 #endif

@@ -5,13 +5,13 @@
 #include <math.h>
 #include <stddef.h>
 
-/* high + low, low at most half an ulp of high once normalised. */
+/* The number high + low. Once normalised, low is at most half an ulp of high. */
 typedef struct {
   double high, low;
 } smma_double_double;
 
-/* Adds a b. The product by an FMA and the sum by Knuth's TwoSum are error-free; their remainders are added in FP64.
-   After n additions the error of high + low is at most about (n 2^-53)^2 times the sum of |a b| (Ogita, Rump and
+/* Returns sum + a b. The product by an FMA and the sum by Knuth's TwoSum are error-free; their remainders are added in
+   FP64. After n additions the error of high + low is at most about (n 2^-53)^2 times the sum of |a b| (Ogita, Rump and
    Oishi, SIAM J. Sci. Comput. 26 (2005), algorithm Dot2): 10^-20 for a million. Valid if nothing overflows or
    underflows. */
 static inline smma_double_double smma_add_product(smma_double_double sum, double a, double b) {
@@ -20,9 +20,9 @@ static inline smma_double_double smma_add_product(smma_double_double sum, double
   return (smma_double_double){high, sum.low + (error + rest)};
 }
 
-/* Returns x - (high + low), rounded about once. */
+/* Returns x - exact, with an error of about one rounding. */
 static inline double smma_difference_from(double x, smma_double_double exact) {
-  return (x - exact.high) - exact.low; /* x - high is exact where they are close, else its error does not matter */
+  return (x - exact.high) - exact.low; /* x - high is exact if the two are close; otherwise its error does not matter */
 }
 
 /* Returns the sum over k < n of a[k] b[k]. */

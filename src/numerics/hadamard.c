@@ -19,8 +19,8 @@ static void transform(double z[16]) {
   for (size_t j = 0; j < 16; j++) z[j] /= 4;
 }
 
-/* Rounds a number to BF16, stored as FP32: first to odd in FP32, so that the second rounding is the only one that
-   counts. Has no branch, so that it vectorises. */
+/* Rounds a number to BF16, stored as FP32. Rounds first to odd in FP32, so that the second rounding gives the same
+   result as a single one. Has no branch, so that it vectorises. */
 static inline float in_bf16(double x) {
   const float nearest = (float)x;
   uint32_t bits = smma_bits_of_f32(nearest);

@@ -1,4 +1,4 @@
-/* Elements of an operand: scaled by their factors, rounded to the format, and measured. */
+/* Converts the elements of an operand: scales them by their factors, rounds them to the format, and measures errors. */
 #include "numerics/operand.h"
 
 #include <math.h>
@@ -13,6 +13,7 @@
 #include "host/thread.h"
 #include "numerics/operand_work.h"
 
+/* Operands with fewer elements than this are converted by one thread. */
 enum { PARALLEL = 1 << 16 };
 
 void smma_run_tasks(const smma_operand_work *w, size_t tasks, void (*task)(const smma_operand_work *, size_t, void *)) {
@@ -35,7 +36,7 @@ float smma_rounded_to(smma_format format, float x) {
 /* Returns the number of rows that have elements. */
 static size_t count_rows(const smma_operand_work *w) { return w->inner ? w->batch * w->outer : 0; }
 
-/* Returns x, with its bits, if it is a NaN, otherwise the result. Has no branch, so that it vectorises. */
+/* Returns x with its payload if x is a NaN, otherwise `result`. Has no branch, so that it vectorises. */
 static inline float unless_nan(float x, float result) {
   const uint32_t bits = smma_bits_of_f32(x), stays = -(uint32_t)((bits & 0x7fffffff) > 0x7f800000);
   return smma_f32_of_bits((bits & stays) | (smma_bits_of_f32(result) & ~stays));
@@ -43,8 +44,7 @@ static inline float unless_nan(float x, float result) {
 
 static inline double times_f64(double x, double scale) { return isnan(x) ? x : x * scale; }
 
-/* Multiplies elements by scales. If `own`, each element has its own scale; otherwise the first scale multiplies all
-   elements. */
+/* Multiplies elements by scales. If `own`, each element has its own scale; otherwise *scale multiplies all elements. */
 static void multiply_f32(const float *x, const float *scale, bool own, size_t count, float *y) {
   const float common = *scale;
   if (own)
@@ -61,8 +61,8 @@ static void multiply_f64(const double *x, const float *scale, bool own, size_t c
   for (size_t i = 0; i < count; i++) y[i] = times_f64(x[i], scale[own ? i : 0]);
 }
 
-/* Returns the elements of a row in the type in which scaled elements are held. Returns their address in x if no
-   conversion is necessary; otherwise converts them into y. */
+/* Returns the elements of a row in the type of scaled elements, FP32 or FP64. Returns their address in the operand if
+   no conversion is necessary; otherwise converts them into y. */
 static const void *numbers(const smma_operand_work *w, size_t at, void *y) {
   const float *x = (const float *)w->operand->x + at;
   const double *wide = (const double *)w->operand->x + at;
@@ -76,14 +76,15 @@ static const void *numbers(const smma_operand_work *w, size_t at, void *y) {
   return y;
 }
 
-/* Returns an element times its scale, plus the zero point; results of both operations are rounded. */
+/* Returns an element times its scale (or divided by its factor), plus the zero point. Both operations are rounded. */
 static float shifted(const smma_operand_work *w, float x, size_t block) {
   const float y = smma_rounded_to(w->arithmetic, w->divides ? x / w->element[block] : x * w->scale[block]);
   if (!w->zero) return unless_nan(x, y);
   return smma_rounds_first(w) ? rintf(y) + w->zero[block] : smma_rounded_to(w->arithmetic, y + w->zero[block]);
 }
 
-/* Returns the row times its scales, in y or in place. */
+/* Returns the elements of a row times their scales, in y; without scale factors, may return the operand's own
+   elements. */
 static const void *scaled(const smma_operand_work *w, size_t row, void *y) {
   const void *x = numbers(w, row * w->inner, y);
   const size_t first = smma_block_at(w, row / w->outer, row % w->outer, 0);
@@ -108,8 +109,8 @@ static const void *scaled(const smma_operand_work *w, size_t row, void *y) {
   return y;
 }
 
-/* Turns -0 into 0, as compressed-tensors and ModelOpt do in FP4. Quotients of compressed-tensors by UE8M0 factors have
-   the tensor's format. */
+/* Turns -0 into 0, as compressed-tensors and ModelOpt do in FP4. First rounds quotients by UE8M0 factors to the
+   tensor's format, as compressed-tensors does. */
 static void make_zeros_positive(const smma_operand_work *w, void *y) {
   const smma_format format = w->rule->factor == SMMA_UE8M0 ? w->rule->tensor : SMMA_F32;
   for (size_t i = 0; i < w->inner; i++) {
@@ -124,10 +125,10 @@ static double number(const smma_operand_work *w, const void *y, size_t i) {
   return w->f64 ? ((const double *)y)[i] : (double)((const float *)y)[i];
 }
 
-/* The two neighbours of a number that lies between them. */
+/* The two numbers of a format between which a number lies. */
 typedef struct {
-  uint64_t low, high;
-  double below, above;
+  uint64_t low, high;  /* their encodings */
+  double below, above; /* their values */
 } neighbours;
 
 static neighbours neighbours_of(const smma_operand_work *w, double exact) {
@@ -136,8 +137,9 @@ static neighbours neighbours_of(const smma_operand_work *w, double exact) {
   return (neighbours){low, high, smma_format_decode(w->rule->format, low), smma_format_decode(w->rule->format, high)};
 }
 
-/* Returns the two encodings between which a number lies, in a sign-magnitude format, given the nearest one; the other
-   has an adjacent magnitude. A number that the format holds exactly, or that is out of range, has no neighbours. */
+/* Returns the neighbours of a number in a sign-magnitude format, given the nearest encoding; the other has an adjacent
+   magnitude. If the format holds the number exactly, or it is out of range, both neighbours are the nearest
+   encoding. */
 static neighbours neighbours_by_nearest(const smma_operand_work *w, double exact, uint64_t nearest) {
   const double value = w->value[nearest];
   const bool between = value != exact && fabs(exact) < w->max;
@@ -151,8 +153,8 @@ static void round_to_nearest(const smma_operand_work *w, const void *y, void *va
                w->rule->random ? SMMA_ROUND_NEAREST_EVEN : w->rule->rounding, w->rule->overflow, NULL);
 }
 
-/* Rounds each element of a row to one of its two neighbours. The random number with the element's line and k
-   decides. */
+/* Rounds each element of a row to one of its two neighbours: up if the element's number in rule->random is below the
+   upper neighbour's probability. */
 static void round_randomly(const smma_operand_work *w, size_t row, const void *y, unsigned char *values) {
   const size_t outer = w->operand->outer, matrix = row / outer * outer * w->inner, r = row % outer;
   if (w->narrow) round_to_nearest(w, y, values);
@@ -171,7 +173,7 @@ static void round_row(const smma_operand_work *w, size_t row, const void *y, voi
     round_to_nearest(w, y, values);
 }
 
-/* Returns an element's value, less the zero point, times its factor. */
+/* Returns the value of a converted element: its encoding's value minus the zero point, times its factor. */
 static double value_at(const smma_operand_work *w, size_t row, const unsigned char *values, size_t i) {
   const double value = smma_format_decode(w->rule->format, smma_load(w->bytes, values, i));
   const size_t block = smma_block_at(w, row / w->outer, row % w->outer, i);
@@ -179,7 +181,8 @@ static double value_at(const smma_operand_work *w, size_t row, const unsigned ch
   return (value - (w->zero ? w->zero[block] : 0)) * w->element[block];
 }
 
-/* Multiplies the values by their factors: in FP32, except if factors are powers of two. */
+/* Multiplies the values by their factors, and rounds the products to rule->compute. Products with factors that may not
+   be powers of two are first rounded to FP32. */
 static void compute_row(const smma_operand_work *w, size_t row, const unsigned char *values, void *computed) {
   const size_t bytes = smma_bytes_of(w->rule->compute);
   for (size_t i = 0; i < w->inner; i++) {
@@ -211,7 +214,8 @@ static void measure_row(const smma_operand_work *w, size_t row, const void *y, c
   }
 }
 
-/* Converts one row. The thread's memory holds the scaled row and the products of values and factors. */
+/* Converts one row. `memory` holds the scaled elements and, if values are multiplied by their factors, the
+   encodings. */
 static void make_row(const smma_operand_work *w, size_t row, void *memory) {
   const bool computes = w->rule->compute != SMMA_NO_FORMAT;
   const size_t bytes = computes ? smma_bytes_of(w->rule->compute) : w->bytes;
@@ -288,7 +292,7 @@ static int threads_for(const smma_operand *o) {
 }
 
 smma_status smma_make_operand(const smma_operand_rule *rule, smma_operand *operand) {
-  /* Volatile, because the call must stay between smma_float_enter and smma_float_leave. */
+  /* Volatile, so that compilers cannot move arithmetic of the call out of smma_float_enter to smma_float_leave. */
   void (*volatile make_in_mode)(smma_operand_work *) = make;
   const smma_encoding f = smma_encoding_of(rule->format);
   smma_operand_work w = {.rule = rule, .operand = operand, .batch = operand->batch, .outer = operand->outer};

@@ -43,20 +43,21 @@ extern const char *const smma_scale_formulas[], *const smma_scale_roundings[];
 /* How a recipe converts the elements of one operand. */
 typedef struct {
   smma_format format;
-  smma_format factor;   /* format of scale factors: SMMA_F32, SMMA_UE8M0 or SMMA_UE4M3 (with an FP32 factor per tensor);
-                           SMMA_NO_FORMAT: no factors */
-  size_t rows, columns; /* number of lines, and of elements along K, that share a factor; 0: all lines, or the whole K;
-                           both 0: the tensor has one factor */
+  smma_format factor; /* format of scale factors: SMMA_F32, SMMA_UE8M0 or SMMA_UE4M3 (with an FP32 factor per tensor);
+                         SMMA_NO_FORMAT: no factors */
+  size_t rows;        /* number of lines that share a factor; 0: all lines */
+  size_t columns;     /* number of elements along K that share a factor; 0: the whole K. If `rows` is 0, too, the tensor
+                         has one factor */
   smma_scale_formula formula;
   smma_scale_rounding scale_rounding; /* of factors of SMMA_UE8M0 */
   bool power_of_two;                  /* factors of SMMA_F32 are powers of two */
-  bool zero_points;   /* integers: the least and the greatest element become the ends of the format's range */
+  bool zero_points;   /* integer formats: a block's least and greatest element become the ends of the format's range */
   bool line_factors;  /* each line has its own FP32 factor in addition to its SMMA_UE4M3 factors; `rows` is 1 */
   bool keeps_nan;     /* amax of a block with a NaN is NaN; otherwise SMMA_FORMULA_TE ignores NaN in amax */
   smma_format tensor; /* SMMA_BF16 or SMMA_F16 if the tensor has that format; some formulas compute in it */
   smma_overflow overflow;
-  smma_format compute; /* if it is a format, the results are elements times factors, rounded to it; SMMA_NO_FORMAT: the
-                          results are elements */
+  smma_format compute; /* SMMA_NO_FORMAT: the results are the converted elements; otherwise the results are elements
+                          times factors, rounded to this format */
   float given; /* the caller's value of the tensor's scale (SMMA_F32) or factor (SMMA_UE4M3); 0: computed from the
                   elements */
   const double *random; /* for stochastic rounding: a number in [0, 1) for each element of each line; an element is
@@ -66,21 +67,23 @@ typedef struct {
 
 /* Statistics of the conversion of elements. */
 typedef struct {
-  size_t zeros, saturated, infinite, nan;
-  double error, norm; /* error: sum of the squared errors of finite elements; norm: sum of their squares */
+  size_t zeros;         /* number of nonzero elements that became zero */
+  size_t saturated;     /* number of elements beyond the format's range that became finite and nonzero */
+  size_t infinite, nan; /* numbers of elements that became infinite, and NaN */
+  double error, norm;   /* sum of the squared errors of finite elements; sum of their squares */
 } smma_operand_statistics;
 
 /* A tensor of `batch` matrices of `outer` times `inner` elements without gaps. A line along K is a row or a column
    of a matrix. */
 typedef struct {
   const void *x;
-  bool f64; /* else FP32 */
+  bool f64; /* elements are FP64; otherwise FP32 */
   size_t batch, outer, inner;
-  bool k_inner;
+  bool k_inner;  /* lines along K are rows; otherwise columns */
   void *values;  /* the results, in the order of `x` */
-  void *scales;  /* scale factors of each line's blocks along K: FP32 if `columns` gives a number of elements, UE8M0 or
-                    UE4M3; or NULL */
-  float *factor; /* the factor of each line (`rows` = 1 or `line_factors`), or of the tensor; or NULL */
+  void *scales;  /* scale factors of each line's blocks along K, in the rule's format; FP32 only if rule->columns is not
+                    0; or NULL */
+  float *factor; /* the FP32 factor of each line (if rule->rows is 1, or with line_factors) or of the tensor; or NULL */
   int32_t *zero_points; /* zero points of each line's blocks along K; NULL if the rule has none */
   float greatest;       /* the tensor's greatest magnitude, if one SMMA_F32 factor applies to the whole tensor */
   bool measure;
@@ -88,7 +91,7 @@ typedef struct {
   int threads;
 } smma_operand;
 
-/* Returns the scale (SMMA_F32, SMMA_FORMULA_TE) that multiplies elements with this greatest magnitude. */
+/* Returns the scale for elements with this greatest magnitude, for factors of SMMA_F32 by SMMA_FORMULA_TE. */
 float smma_operand_scale(float greatest, smma_format format, bool power_of_two);
 
 /* Multiplies blocks of 16 elements along K by the signs and the Hadamard matrix, and divides by 4, in binary64;

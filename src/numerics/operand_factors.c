@@ -57,7 +57,7 @@ static const smma_number_formula *number_formula_of(smma_scale_formula formula, 
   }
 }
 
-/* ---- Greatest magnitudes. A NaN is greater than infinity, or, if `no_nan`, counts as zero ---- */
+/* ---- Greatest magnitudes. A NaN counts as greater than infinity or, if `no_nan`, as zero ---- */
 
 static void magnitudes_f32(const float *x, size_t rows, size_t pitch, size_t count, bool no_nan, uint32_t *greatest) {
   const uint32_t most = no_nan ? 0x7f800000 : INT32_MAX;
@@ -97,7 +97,7 @@ static double greatest_f64(const uint64_t *bits, size_t count) {
   return smma_f64_of_bits(greatest);
 }
 
-/* Finds the greatest magnitudes of the blocks in one chunk of one strip. */
+/* Finds the greatest magnitudes of the blocks in one chunk (w->chunk columns) of one strip (a row of blocks). */
 static void find_greatest(const smma_operand_work *w, size_t task, void *memory) {
   const size_t chunks = (w->inner + w->chunk - 1) / w->chunk, strip = task / chunks, first = task % chunks * w->chunk;
   const size_t top = strip % w->strips * w->block_outer, rows = smma_smaller(w->block_outer, w->outer - top);
@@ -154,7 +154,7 @@ static double least_number(smma_format format) {
                             smma_format_encode(format, -INFINITY, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
 }
 
-/* Returns the least magnitude that rounds to a value that is not finite, without saturation. */
+/* Returns the least magnitude that would not round to a finite value without saturation. */
 static double least_beyond(smma_format format) {
   const double max = greatest_number(format);
   if (smma_is_integer(format)) return max + 0.5;
@@ -163,18 +163,19 @@ static double least_beyond(smma_format format) {
                    2;
 }
 
-/* Returns the greatest power of two that is not above x; zero, infinity and NaN stay. */
+/* Returns the greatest power of two that is not above x. Returns zero, infinity and NaN unchanged. */
 static float power_below(float x) { return isnan(x) ? x : smma_f32_of_bits(smma_bits_of_f32(x) & 0xff800000); }
 
 /* Returns the least power of two that is not below x, a normal number or infinity. */
 static float power_above(float x) { return power_below(x) == x ? x : 2 * power_below(x); }
 
-/* Returns two to the logarithm in FP32, rounded down. A number just below a power of two gives that power. */
+/* Returns two to the power of floor(log2 x), as torchao computes it: log2 is rounded to FP32, so that a number just
+   below a power of two gives that power. Returns zero, infinity and NaN unchanged. */
 static float power_by_log2(float x) {
   return isfinite(x) && x > 0 ? ldexpf(1, (int)floorf((float)log2((double)x))) : x;
 }
 
-/* Transformer Engine's scale. `most` replaces infinity. */
+/* Returns Transformer Engine's scale, max / amax. `most` replaces infinity. */
 static float scale_of(float amax, double max, bool power_of_two, float most) {
   float scale = amax > 0 && isfinite(amax) ? (float)max / amax : 1;
   if (isinf(scale)) scale = most;
@@ -185,7 +186,8 @@ float smma_operand_scale(float greatest, smma_format format, bool power_of_two) 
   return scale_of(greatest, greatest_number(format), power_of_two, FLT_MAX);
 }
 
-/* Returns the greatest scale: Transformer Engine's for blocks is the greatest number of the tensor's format. */
+/* Returns the scale that replaces infinity: for blocks of a BF16 tensor, Transformer Engine takes BF16's greatest
+   number. */
 static float greatest_scale(const smma_operand_work *w) {
   const bool blocks = w->rule->rows && w->rule->columns;
   return blocks && w->rule->tensor == SMMA_BF16 ? (float)greatest_number(SMMA_BF16) : FLT_MAX;
@@ -206,7 +208,7 @@ static void find_number_scale(const smma_operand_work *w, size_t block) {
   w->scale[block] = scale, w->element[block] = 1 / scale;
 }
 
-/* Returns which number of `below` and `becomes` applies to the tensor. */
+/* Returns the index of the tensor's format in smma_number_formula's `below` and `becomes`. */
 static int column_of(smma_format tensor) { return tensor == SMMA_BF16 ? 1 : tensor == SMMA_F16 ? 2 : 0; }
 
 static float away_from_zero(const smma_operand_work *w, float factor) {
@@ -214,7 +216,7 @@ static float away_from_zero(const smma_operand_work *w, float factor) {
   return factor < w->number->below[column] ? w->number->becomes[column] : factor;
 }
 
-/* Returns the number that represents zero, for a block with this factor. */
+/* Returns the integer that represents zero in a block with this least element and factor. */
 static float zero_point(const smma_operand_work *w, float least, float factor) {
   const smma_format format = w->number->native_factor ? w->rule->tensor : SMMA_F32;
   const float steps = smma_rounded_to(format, least / factor);
@@ -241,7 +243,7 @@ static void find_number_factor(const smma_operand_work *w, size_t block) {
   w->scale[block] = smma_rounded_to(w->number->by_xla ? SMMA_F32 : w->arithmetic, 1 / w->element[block]);
 }
 
-/* Returns the exponent of amax / max, rounded up. Infinity stays greater than all exponents. */
+/* Returns ceil(log2(amax / max)): -127 if the quotient is zero, 127 if it is infinite. */
 static int exponent_of_quotient(const smma_operand_work *w, double amax) {
   const float part = (float)(1 / w->max);
   int exponent;
@@ -252,7 +254,7 @@ static int exponent_of_quotient(const smma_operand_work *w, double amax) {
   return frexp(quotient, &exponent) == 0.5 ? exponent - 1 : exponent;
 }
 
-/* Returns 1 if the rule's rounding of amax raises it to the next power of two; otherwise 0. */
+/* Returns 1 if amax, rounded by SMMA_SCALE_CEIL or SMMA_SCALE_EVEN, reaches the next power of two; otherwise 0. */
 static int reaches_next_power(const smma_operand_work *w, double amax) {
   /* compressed-tensors rounds to E2M1 for elements of E4M3, too. */
   const bool narrow = w->rule->formula == SMMA_FORMULA_COMPRESSED_TENSORS && w->rule->format == SMMA_E4M3;
@@ -261,7 +263,7 @@ static int reaches_next_power(const smma_operand_work *w, double amax) {
   return w->rule->scale_rounding == SMMA_SCALE_CEIL ? significand > 1 : significand >= 2 - ldexp(1, -bits - 1);
 }
 
-/* Returns the exponent of a UE8M0 factor; the least exponent for zeros. */
+/* Returns the exponent of a UE8M0 factor of a block with this amax; the least exponent if amax is zero or NaN. */
 static int exponent_of(const smma_operand_work *w, double amax) {
   int exponent;
   if (!(amax > 0)) return -127;
@@ -281,8 +283,8 @@ static float power(int exponent) {
   return smma_f32_of_bits(exponent == -127 ? (uint32_t)1 << 22 : (uint32_t)(exponent + 127) << 23);
 }
 
-/* Returns the number by which torchao multiplies elements. Its least divisor is 2^-126. With RCEIL, elements with the
-   least factor are not scaled. */
+/* Returns the number by which torchao multiplies elements with the factor 2^exponent. For the least factor, 2^-127, it
+   multiplies by 2^126, or by 1 with SMMA_SCALE_RCEIL. */
 static float scale_of_torchao(const smma_operand_work *w, int exponent) {
   if (exponent > -127) return power(-exponent);
   return w->rule->scale_rounding == SMMA_SCALE_RCEIL ? 1 : power(126);
@@ -366,7 +368,7 @@ void smma_divide_operand(smma_operand_work *w) {
       w->block_inner < SMMA_OPERAND_CHUNK ? SMMA_OPERAND_CHUNK / w->block_inner * w->block_inner : w->block_inner;
 }
 
-/* Merges all blocks into one, for a single factor of the tensor. */
+/* Merges all blocks into one, because the whole tensor shares one factor. */
 static void become_one_block(smma_operand_work *w) {
   w->amax[0] = greatest_of_all(w);
   for (size_t i = 1; w->least && i < smma_count_blocks(w); i++)

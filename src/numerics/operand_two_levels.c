@@ -16,14 +16,14 @@ size_t smma_count_first_levels(const smma_operand_work *w) {
   return w->rule->line_factors ? w->batch * (w->operand->k_inner ? w->outer : w->inner) : 1;
 }
 
-/* Returns the greatest UE4M3 factor that the tensor's factor allows for. */
+/* Returns the UE4M3 factor that a block with the tensor's greatest magnitude gets. */
 static float greatest_block_factor(smma_scale_formula formula) {
   return formula == SMMA_FORMULA_TE_4OVER6 || formula == SMMA_FORMULA_TE_4OVER6_MSE ? 256 : 448;
 }
 
 static float at_most(float x) { return x > FLT_MAX ? FLT_MAX : x; }
 
-/* Computes the factors of a tensor or of a line with this greatest magnitude. */
+/* Returns the first-level factors of a tensor or of a line with this greatest magnitude. */
 static smma_first_level first_level_of(const smma_operand_work *w, float amax) {
   const float most = 6 * greatest_block_factor(w->rule->formula), given = w->rule->given;
   smma_first_level first = {given ? given * most : amax, 1, 1};
@@ -73,12 +73,13 @@ static void encode_factors(const float *ideal, size_t count, unsigned char *code
   for (size_t i = 0; i < count; i++) codes[i] &= 127;
 }
 
-/* Sets the numbers that a block's elements are multiplied by, before and after rounding. */
+/* Sets w->scale or w->element of a block: the numbers that its elements are multiplied by (or divided by) before, and
+   multiplied by after rounding. */
 static void set_second_level(const smma_operand_work *w, size_t block, smma_first_level first) {
   float decode = w->factor_value[w->code[block]];
   w->element[block] = decode * first.factor;
   if (w->rule->formula == SMMA_FORMULA_COMPRESSED_TENSORS) {
-    if (decode == 0) { /* an eighth */
+    if (decode == 0) { /* compressed-tensors replaces a factor of zero by 1/8 */
       decode = 0.125f;
       encode_factors(&decode, 1, w->code + block);
     }
@@ -90,7 +91,8 @@ static void set_second_level(const smma_operand_work *w, size_t block, smma_firs
   }
 }
 
-/* Returns the error of one line of a block with this factor, summed in FP32 in the order of the elements. */
+/* Returns the error of one line of a block: the sum of the absolute or squared errors of its elements, in their order,
+   in FP32. The elements are multiplied by `scale` and rounded; `decode` is the block's factor. */
 static float error_of_line(const smma_operand_work *w, const float x[16], float decode, float scale, float amax) {
   const bool squares =
       w->rule->formula == SMMA_FORMULA_TE_4OVER6_MSE || w->rule->formula == SMMA_FORMULA_TE_4OVER6_MSE_448;
@@ -106,7 +108,7 @@ static float error_of_line(const smma_operand_work *w, const float x[16], float 
   return sum;
 }
 
-/* Copies one line of a block, padded with zeros. */
+/* Copies one line of a block into x, padded with zeros. */
 static void copy_line(const smma_operand_work *w, size_t block, size_t line, float x[16]) {
   const bool along = w->operand->k_inner;
   const size_t strip = block / w->blocks, top = strip % w->strips * w->block_outer;
@@ -119,7 +121,8 @@ static void copy_line(const smma_operand_work *w, size_t block, size_t line, flo
   }
 }
 
-/* Returns the error of a block: lines are summed pairwise, as lanes of a warp are. */
+/* Returns the error of a block: adds the errors of its lines pairwise, as a kernel adds the values of a warp's
+   threads. */
 static float error_of_block(const smma_operand_work *w, size_t block, float decode, float scale, float amax) {
   float errors[16] = {0}, x[16];
   for (size_t line = 0; line < w->rule->rows; line++) {
@@ -131,7 +134,7 @@ static float error_of_block(const smma_operand_work *w, size_t block, float deco
   return errors[0];
 }
 
-/* Chooses between the factors that map a block's greatest magnitude to 4 and to 6. */
+/* Sets the block's factor to the one of two with the smaller error: they map its greatest magnitude to 4 and to 6. */
 static void find_four_or_six(const smma_operand_work *w, size_t block) {
   const smma_first_level first = w->first[line_of(w, block)];
   const float base = (float)w->amax[block] / 6 * first.encode;

@@ -11,9 +11,11 @@
 
 enum { SMMA_OPERAND_CHUNK = 1024 };
 
-/* NVFP4's greatest magnitude of a tensor or a line, and the factors that scale and that restore elements. */
+/* NVFP4's first level: the factors of a tensor or a line. */
 typedef struct {
-  float amax, encode, factor;
+  float amax;   /* greatest magnitude of the tensor or line */
+  float encode; /* factor that scales elements */
+  float factor; /* factor that restores elements */
 } smma_first_level;
 
 /* How a library computes FP32 factors from the greatest magnitude. */
@@ -32,20 +34,22 @@ typedef struct {
   smma_operand *operand;
   size_t batch, outer, inner;      /* dimensions of the operand; one matrix if a tensor has a single factor */
   size_t block_outer, block_inner; /* size of a block of elements that share a factor */
-  size_t strips, blocks, chunk;    /* rows and columns of factors in a matrix; elements of a row processed at a time */
+  size_t strips, blocks;           /* rows and columns of blocks in a matrix */
+  size_t chunk;                    /* number of elements of a row processed at a time */
   size_t bytes;                    /* bytes of an encoding */
   bool f64;                        /* scaled elements are FP64 */
   int max_exponent;                /* exponent of the format's greatest number */
-  double max, beyond;              /* the greatest number; the least magnitude that does not round to a finite number */
-  double min;                      /* the least number */
+  double max, min;                 /* the format's greatest and least number */
+  double beyond;                   /* the least magnitude that does not round to a finite number */
   bool narrow;                     /* an encoding is one byte, sign and magnitude; `value` is filled in */
   double value[256];               /* value of each encoding */
   float factor_value[128];         /* value of each encoding of UE4M3, if factors have that format */
   double *amax;                    /* greatest magnitude of each block; with zero points, its greatest number or 0 */
   double *least;                   /* with zero points: each block's least number or 0 */
-  float *scale, *element;  /* for each block: the multiplier before rounding, and the factor that restores the values */
-  float *zero;             /* with zero points: the zero point of each block */
-  unsigned char *code;     /* for each block: the factor as UE8M0 or UE4M3 */
+  float *scale;                    /* for each block: the number that multiplies elements before they are rounded */
+  float *element;                  /* for each block: the factor that restores the values */
+  float *zero;                     /* with zero points: the zero point of each block */
+  unsigned char *code;             /* for each block: the factor as UE8M0 or UE4M3 */
   smma_first_level *first; /* first-level factors of the tensor or of each line, if there are two levels of factors */
   const smma_number_formula *number; /* the formula of FP32 factors */
   bool makes_zeros_positive;         /* -0 becomes 0 */
@@ -70,7 +74,7 @@ static inline size_t smma_block_at(const smma_operand_work *w, size_t matrix, si
   return (matrix * w->strips + row / w->block_outer) * w->blocks + column / w->block_inner;
 }
 
-/* Reports whether numbers are rounded to integers before the zero point is added or computed, as in torchao. */
+/* Reports whether scaled elements are rounded to integers before the zero point is added, as in torchao. */
 static inline bool smma_rounds_first(const smma_operand_work *w) {
   return w->rule->formula == SMMA_FORMULA_TORCHAO || w->rule->formula == SMMA_FORMULA_TORCHAO_INTX;
 }
@@ -89,7 +93,7 @@ void smma_run_tasks(const smma_operand_work *, size_t tasks, void (*task)(const 
 
 /* ---- operand_factors.c ---- */
 
-/* Determines how elements are scaled, and the range of their format. */
+/* Sets the members that say how elements are scaled, and the range of their format. */
 void smma_find_arithmetic(smma_operand_work *);
 
 /* Divides each matrix into blocks that share a factor. If the whole tensor shares one factor, the blocks are rows until

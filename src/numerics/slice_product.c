@@ -13,11 +13,11 @@
 /* Operand A or B, split into slices. */
 typedef struct {
   smma_operand_lines lines;
-  int slices;
-  int *exponents;  /* magnitudes of each line are below 2^exponent */
-  bool *special;   /* whether a line holds infinity or NaN */
+  int slices;      /* number of slices */
+  int *exponents;  /* for each line, an exponent e: its magnitudes are below 2^e */
+  bool *special;   /* for each line, whether it holds infinity or NaN */
   int8_t *digits;  /* slice after slice; each slice holds its lines in order */
-  bool *not_empty; /* whether a slice has a nonzero digit */
+  bool *not_empty; /* for each slice (1, 2, ...), whether it has a nonzero digit */
 } operand;
 
 /* The product A_(i) B_(j) with the weight 2^(-bits level), level = i + j. */
@@ -32,7 +32,7 @@ typedef struct {
   operand a, b;
   slice_pair *pairs; /* smallest first */
   size_t pair_count;
-  size_t calls_done, calls; /* of smma_gemm */
+  size_t calls_done, calls; /* numbers of calls of smma_gemm: so far, and in all */
   int first_level;          /* level of the smallest products; the largest products have level 2 */
   int32_t *result;          /* results of the instruction, row-major */
   double *sum;              /* SMMA_SLICES_F64: sums, row-major */
@@ -48,7 +48,7 @@ static double finite_element(const smma_operand_lines *x, size_t line, size_t k)
   return isfinite(value) ? value : 0;
 }
 
-/* Finds the shared exponents and the number of slices. */
+/* Sets the exponents of the lines and the number of slices. */
 static smma_status measure(operand *x, const smma_slices *how) {
   x->exponents = calloc(x->lines.count + 1, sizeof *x->exponents);
   x->special = calloc(x->lines.count + 1, sizeof *x->special);
@@ -80,7 +80,8 @@ static smma_status split(operand *x, int bits) {
   return SMMA_OK;
 }
 
-/* Lists the pairs of slices, smallest weight first, without pairs that have a slice of zeros. */
+/* Lists the pairs of slices to multiply, those with the smallest weight first, without pairs that have a slice of
+   zeros. Sets p->first_level. */
 static smma_status list_pairs(slices_product *p) {
   int most = p->a.slices > p->b.slices ? p->a.slices : p->b.slices;
   p->first_level = p->how.products == SMMA_PRODUCTS_ALL ? p->a.slices + p->b.slices : most + 1;
@@ -125,7 +126,7 @@ static void take_result(slices_product *p, int level) {
     for (size_t e = 0; e < count; e++) p->sum[e] += ldexp(p->result[e], -p->how.bits * level);
 }
 
-/* Completes the exact sum of a level: stores its low bits, and adds the higher bits to the next level. */
+/* Completes the exact sum of a level: stores its low bits, and carries the higher bits to the next level. */
 static void carry(slices_product *p, int level) {
   size_t count = p->with.m * p->with.n;
   unsigned char *low = p->low + (size_t)(p->first_level - level) * count;
@@ -155,14 +156,16 @@ static smma_status add_products(slices_product *p) {
 
 /* ---- The result ---- */
 
-/* Returns the sum of all levels of element e, rounded once; the lowest level has the weight 2^exponent. */
+/* Returns the sum of all levels of element e, rounded once to FP64; the lowest level has the weight 2^exponent. */
 static double round_levels(const slices_product *p, size_t e, int exponent) {
   size_t count = p->with.m * p->with.n;
   smma_wide sum;
   smma_wide_clear(&sum);
   for (int level = p->first_level; level > 2; level--, exponent += p->how.bits) {
     unsigned char low = p->low[(size_t)(p->first_level - level) * count + e];
-    if (low) smma_wide_add(&sum, false, low, exponent); /* if not zero, it is at least 2^-2148, as every product is */
+    if (low)
+      smma_wide_add(&sum, false, low,
+                    exponent); /* a nonzero `low` times its weight is at least 2^-2148, as every product is */
   }
   if (p->level_sum[e]) smma_wide_add(&sum, p->level_sum[e] < 0, smma_magnitude(p->level_sum[e]), exponent);
   return smma_f64_of_bits(smma_wide_encode(&sum, smma_encoding_of(SMMA_F64), SMMA_ROUND_NEAREST_EVEN));

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Returns the significand of |x| = significand 2^exponent. */
+/* Returns the significand of |x|, an integer of 53 bits, and sets `*exponent`: |x| is significand * 2^exponent. */
 static uint64_t significand_of(double x, int *exponent) {
   int of_fraction;
   double fraction = frexp(fabs(x), &of_fraction);

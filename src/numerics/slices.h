@@ -1,5 +1,5 @@
-/* Splits numbers into block fixed-point form: slices, integers of a few bits, that share an exponent. Pure
-   functions. The formulas and their sources are in docs/numerics.md. */
+/* Splits numbers into slices: integers of a few bits that share an exponent (block fixed point). Pure functions. The
+   formulas and their sources are in docs/numerics.md. */
 #ifndef SMMA_NUMERICS_SLICES_H
 #define SMMA_NUMERICS_SLICES_H
 
@@ -12,7 +12,7 @@ int smma_slice_exponent(double magnitude);
    the sign of x. x is the sum of 2^(exponent - bits s) times slice s. bits: 1 to 31. */
 int smma_slice(double x, int exponent, int bits, int s);
 
-/* Returns the least number of slices whose sum is x; 0 for x = 0. */
+/* Returns the least number of slices whose weighted sum is x; 0 for x = 0. */
 int smma_slices_needed(double x, int exponent, int bits);
 
 /* Returns the least number of slices that represents all finite elements of the lines; each line has its exponent. */

@@ -19,17 +19,17 @@
 /* The exact sum of the finite terms, and the number of NaN and infinite terms. */
 typedef struct {
   smma_wide finite;
-  size_t nan, infinite[2]; /* infinite: by sign */
+  size_t nan, infinite[2]; /* infinite[1]: number of negative infinities */
 } exact_sum;
 
-static const smma_number one = {1, 0, 0, SMMA_FINITE, 0};
+static const smma_number one = {1, 0, 0, SMMA_FINITE, 0}; /* the number 1 */
 
 static void clear(exact_sum *s) {
   smma_wide_clear(&s->finite);
   s->nan = s->infinite[0] = s->infinite[1] = 0;
 }
 
-/* Adds x y, or subtracts an earlier x y again. */
+/* Adds x y; with `subtract`, takes back an x y that was added before. */
 static void add(exact_sum *s, smma_number x, smma_number y, bool subtract) {
   const smma_number product = smma_product(x, y); /* its kind and sign are correct, for any significand */
   size_t *count = product.kind == SMMA_NAN ? &s->nan : &s->infinite[product.negative];
@@ -66,7 +66,7 @@ static double difference(const exact_sum *x, const exact_sum *y) {
   return rounded(&w);
 }
 
-/* Multiplies the sum; NaN if the product leaves the accumulator's range. */
+/* Multiplies the sum by x. The sum becomes NaN if a product does not fit smma_wide. */
 static void multiply(exact_sum *s, smma_number x) {
   exact_sum product;
   smma_leading leading;
@@ -77,7 +77,7 @@ static void multiply(exact_sum *s, smma_number x) {
     *s = product;
     return;
   }
-  leading = smma_wide_leading(&s->finite);
+  leading = smma_wide_leading(&s->finite); /* the limbs are magnitudes afterwards */
   for (int i = s->finite.first; x.kind == SMMA_FINITE && i <= s->finite.last; i++) {
     const uint64_t limb = (uint64_t)s->finite.limb[i];
     const int exponent = SMMA_WIDE_LEAST + 32 * i + x.exponent - x.fraction_bits;
@@ -93,7 +93,7 @@ static void multiply(exact_sum *s, smma_number x) {
 
 /* ---- The trace ---- */
 
-/* An accumulator or register and its content. */
+/* The content of an accumulator or register. */
 typedef struct {
   uint64_t encoding;
   size_t part; /* the part whose scale factors will multiply it, or NO_PART */
@@ -107,14 +107,15 @@ typedef struct {
   smma_trace *trace;
   size_t room; /* capacity for events */
   bool no_memory;
-  smma_number *a, *b, *block_a, *block_b; /* as in smma_plan_element */
-  uint32_t *part_a, *part_b;
-  size_t *step_part, *task_part; /* parts of the registers that instructions and tasks change */
+  smma_number *a, *b, *block_a, *block_b; /* elements and their scale factors, as in smma_plan_element */
+  uint32_t *part_a, *part_b;              /* scale factors of parts, as in smma_plan_element */
+  size_t *step_part, *task_part; /* for each step and task, the part of the accumulator or register that it changes */
   place *places;                 /* the accumulator, then registers */
-  exact_sum live, exact; /* live: sum of all accumulators and registers; exact: exact sum of the products in them */
-  size_t used;           /* places that are not +0 */
-  size_t products, most; /* the number of products summed, and their greatest k plus 1 */
-  size_t task;           /* the next task of the schedule */
+  exact_sum live;                /* sum of the accumulator and all registers, with the parts' scale factors */
+  exact_sum exact;               /* exact sum of the same products */
+  size_t used;                   /* number of places that are not +0 */
+  size_t products, most;         /* number of products summed so far, and their greatest k plus 1 */
+  size_t task;                   /* index of the next task of the schedule */
 } tracer;
 
 static void *zeroed(tracer *t, size_t count, size_t size) {
@@ -127,14 +128,14 @@ static smma_number in_outer(const tracer *t, uint64_t encoding) {
   return smma_decode(smma_encoding_of(t->trace->outer), encoding);
 }
 
-/* Returns the product of a part's scale factors. */
+/* Returns the product of a part's scale factors; 1 for NO_PART. */
 static smma_number weight_of(const tracer *t, size_t part) {
   const smma_encoding f = smma_encoding_of(SMMA_F32);
   if (part == NO_PART) return one;
   return smma_product(smma_decode(f, t->part_a[part]), smma_decode(f, t->part_b[part]));
 }
 
-/* Records the sums after a change of an accumulator or register. */
+/* Appends an event with the sums after a change of an accumulator or register to `encoding`. */
 static void record(tracer *t, smma_trace_kind kind, size_t index, smma_format format, uint64_t encoding) {
   const smma_number changed = smma_decode(smma_encoding_of(format), encoding);
   smma_trace *trace = t->trace;
@@ -161,10 +162,11 @@ static void record(tracer *t, smma_trace_kind kind, size_t index, smma_format fo
     add(&value, smma_number_of_f64(e->value), one, false);
     e->rest = difference(&t->live, &value);
   }
-  if (e->value == 0 && changed.kind == SMMA_ZERO && changed.negative) e->value = -0.0;
+  if (e->value == 0 && changed.kind == SMMA_ZERO && changed.negative)
+    e->value = -0.0; /* the sum is -0 if `changed` is */
 }
 
-/* Updates the sums after accumulator or register `at` changed. */
+/* Sets place `at`, and updates the live sum. */
 static void put(tracer *t, size_t at, uint64_t encoding, size_t part) {
   place *p = &t->places[at];
   add(&t->live, in_outer(t, p->encoding), weight_of(t, p->part), true);
@@ -174,7 +176,7 @@ static void put(tracer *t, size_t at, uint64_t encoding, size_t part) {
   add(&t->live, in_outer(t, encoding), weight_of(t, part), false);
 }
 
-/* Adds the exact products of an instruction. */
+/* Adds the exact products of an instruction to the exact sum. */
 static void add_products(tracer *t, size_t step) {
   const smma_operation *o = &t->trace->operation;
   const size_t k = (size_t)o->k, block = (size_t)o->scale_block, scales = block ? k / block : 0;
@@ -193,7 +195,7 @@ static void add_products(tracer *t, size_t step) {
     } else if (t->step_part[step] != NO_PART) {
       add(&t->exact, product, weight, false);
     } else if (kind != SMMA_PRODUCT_MULTIPLIED) {
-      add(&t->exact, product, (smma_number){1, 0, 0, SMMA_FINITE, 0}, false);
+      add(&t->exact, product, one, false);
     } else {
       add(&t->exact, t->a[x], t->b[x], false);
     }
@@ -212,13 +214,14 @@ static void watch(void *context, size_t steps, int at, uint64_t value) {
   }
   while (s->task[t->task].kind == SMMA_TASK_CLEAR) t->task++; /* cleared registers cause no call */
   const smma_task *task = &s->task[t->task];
-  put(t, (size_t)(task->from + FIRST_REGISTER), 0, NO_PART);
+  put(t, (size_t)(task->from + FIRST_REGISTER), 0, NO_PART); /* a fold empties its source */
   put(t, (size_t)(at + FIRST_REGISTER), value, t->task_part[t->task]);
   record(t, SMMA_TRACE_FOLD, t->task++, t->trace->outer, value);
   t->trace->folds++;
 }
 
-/* Finds for each register the part whose scale factors will multiply it. Goes backward from the result. */
+/* Fills t->step_part and t->task_part: the part whose scale factors will multiply the accumulator or register that a
+   step or task changes. Goes backward from the result. */
 static void find_parts(tracer *t) {
   const smma_schedule *s = &t->trace->schedule;
   size_t task = s->tasks;
@@ -236,7 +239,7 @@ static void find_parts(tracer *t) {
   for (size_t i = 0; i <= s->registers; i++) t->places[i].part = NO_PART;
 }
 
-/* ---- Behind the sum ---- */
+/* ---- After the sum ---- */
 
 /* Returns C in the outer format; +0 if there is no C. */
 static uint64_t addend_of(const tracer *t) {
@@ -247,7 +250,7 @@ static uint64_t addend_of(const tracer *t) {
   return smma_reformat(m->c_format, m->outer, m->operation.rule.nan, c);
 }
 
-/* Applies the operation to the exact sum, without roundings. */
+/* Applies an epilogue operation to the exact sum, without roundings. */
 static void operate_exactly(tracer *t, const smma_epilogue *e) {
   const smma_gemm_arguments *g = &t->multiplier.with;
   const bool single = t->trace->outer == SMMA_F32;
@@ -279,8 +282,8 @@ static void operate_exactly(tracer *t, const smma_epilogue *e) {
   }
 }
 
-/* Applies the operation to x. In FP32 it is the core's operation; other formats have only alpha and beta, and the
-   result is D. */
+/* Returns the result of an epilogue operation on x. FP32 sums use the core's operation. Sums in other formats have only
+   alpha and beta, and the result is D. */
 static uint64_t operate(const tracer *t, const smma_epilogue *e, uint64_t x) {
   const smma_multiplier *m = &t->multiplier;
   const smma_gemm_arguments *g = &m->with;
@@ -303,7 +306,7 @@ static uint64_t operate(const tracer *t, const smma_epilogue *e, uint64_t x) {
   return smma_ieee_multiply(f, nan, smma_decode(f, with.beta), smma_decode(f, with.c));
 }
 
-/* Replaces all sums by this single value. */
+/* Replaces the live sum by this single value, and records an event. */
 static void hold(tracer *t, smma_trace_kind kind, size_t index, smma_format format, uint64_t encoding) {
   clear(&t->live);
   add(&t->live, smma_decode(smma_encoding_of(format), encoding), one, false);
@@ -311,7 +314,7 @@ static void hold(tracer *t, smma_trace_kind kind, size_t index, smma_format form
   record(t, kind, index, format, encoding);
 }
 
-/* Finds the exact result, rounded to D's format; an integer out of range is clamped. */
+/* Sets trace->best to the exact result rounded to D's format, if it is finite; an integer out of range is clamped. */
 static void find_best(tracer *t) {
   smma_trace *trace = t->trace;
   trace->has_best = is_finite(&t->exact);
@@ -342,7 +345,7 @@ static const void *moved(const void *matrix, smma_format format, size_t index) {
   return matrix ? (const char *)matrix + index * smma_bytes_of(format) : NULL;
 }
 
-/* Takes the product of row i and column j alone. */
+/* Makes t->multiplier for the product of row i and column j alone, whose result is stored at `d`. */
 static smma_status take_element(const smma_operation *o, const smma_gemm_arguments *product, size_t i, size_t j,
                                 uint64_t *d, tracer *t) {
   const smma_scales factors = smma_scales_from(smma_plan_scaled_k(product->plan), (size_t)o->scale_block, o->scale);
@@ -362,8 +365,8 @@ static smma_status take_element(const smma_operation *o, const smma_gemm_argumen
   return smma_multiplier_make(o, &g, &t->multiplier);
 }
 
-/* Copies the multiplier's schedule. If the product is a single chain, the multiplier has no schedule, so this function
-   makes it. */
+/* Sets the trace's schedule to the multiplier's. If the product is a single chain, the multiplier's schedule has no
+   list of k, so this function makes a complete one. */
 static smma_status take_schedule(tracer *t) {
   const smma_multiplier *m = &t->multiplier;
   const smma_plan chain = {.d = SMMA_NO_FORMAT};
@@ -395,7 +398,7 @@ static void take_operands(tracer *t) {
   if (parts) memcpy(t->part_b, m->with.scale_b, parts * sizeof *t->part_b);
 }
 
-/* Runs the sum and the epilogue. */
+/* Computes the sum and the epilogue, and records their events. */
 static void run(tracer *t) {
   const smma_multiplier *m = &t->multiplier;
   const smma_schedule *s = &t->trace->schedule;
@@ -473,20 +476,21 @@ static bool same(const smma_trace_event *x, const smma_trace_event *y) {
   return x->value == y->value && x->rest == y->rest && signbit(x->value) == signbit(y->value);
 }
 
-/* Returns the first event, from `at` on, after which all products below some k are summed; the number of events if
-   no such event exists. */
+/* Returns the first event of an instruction, from `at` on, after which the summed products are exactly those of k = 0
+   to products - 1. Returns the number of events if there is none. */
 static size_t next_whole(const smma_trace *t, size_t at) {
   while (at < t->events && !(t->event[at].kind == SMMA_TRACE_INSTRUCTION && t->event[at].whole)) at++;
   return at;
 }
 
-/* Returns the last fold after an instruction, or the instruction's own event if there is no fold. */
+/* Returns the last of the folds that directly follow event `at`; if none follows, returns `at`. */
 static size_t last_fold(const smma_trace *t, size_t at) {
   while (at + 1 < t->events && t->event[at + 1].kind == SMMA_TRACE_FOLD) at++;
   return at;
 }
 
-/* Finds the next events, from `at` on, after which both traces have summed the same products. */
+/* Advances at[0] and at[1] to the next events after which both traces have summed the same products; the current events
+   count, too. Returns false if there are no such events. */
 static bool find_common(const smma_trace *const t[2], size_t at[2]) {
   for (int u = 0; u < 2; u++) at[u] = next_whole(t[u], at[u]);
   while (at[0] < t[0]->events && at[1] < t[1]->events) {

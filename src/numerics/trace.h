@@ -8,36 +8,38 @@
 #include "gemm/gemm.h"
 
 typedef enum {
-  SMMA_TRACE_START,       /* C begins the sum */
+  SMMA_TRACE_START,       /* the sum starts from C */
   SMMA_TRACE_INSTRUCTION, /* an instruction has added its products */
   SMMA_TRACE_FOLD,        /* the plan has moved or added a part's sum */
-  SMMA_TRACE_EPILOGUE,    /* an operation on the sum */
-  SMMA_TRACE_STORE        /* the rounding to D's format */
+  SMMA_TRACE_EPILOGUE,    /* an epilogue operation has changed the sum */
+  SMMA_TRACE_STORE        /* the result was rounded to D's format */
 } smma_trace_kind;
 
-/* The state after one event. The sum of everything accumulated so far, in the instruction's accumulator and in a
-   plan's partial sums, is value + rest. `exact` is the exact sum of the same products. Both are NaN if not finite,
-   or if the result of an epilogue operation leaves the range in which it is held. */
+/* The state after one event. The sum of everything accumulated so far, in the instruction's accumulator and in a plan's
+   partial sums, is value + rest. `exact` is the exact sum of the same products. Both are infinite or NaN if terms are;
+   a sum is NaN if an epilogue operation takes it out of the range of smma_wide. */
 typedef struct {
-  uint64_t encoding;                /* of the changed accumulator or register, in the outer format; for STORE in D's */
+  uint64_t encoding; /* content of the changed accumulator or register in the outer format; for SMMA_TRACE_STORE in D's
+                        format */
   double value, rest, exact, error; /* error: (value + rest) - exact, rounded once */
   size_t products;                  /* number of products summed so far */
-  size_t index; /* index of the instruction, of the schedule's task or of the epilogue's operation */
+  size_t index;                     /* index of the instruction, of the schedule's task or of the epilogue operation */
   smma_trace_kind kind;
-  bool whole; /* the summed products are k */
+  bool whole; /* the summed products are exactly those of k = 0 to products - 1 */
 } smma_trace_event;
 
 typedef struct {
-  smma_operation operation; /* c in D's format */
-  smma_format outer, d_format;
-  smma_schedule schedule; /* which k each instruction takes */
+  smma_operation operation; /* the instruction's operation, with c in its D format */
+  smma_format outer;        /* the format in which accumulators are held */
+  smma_format d_format;     /* D's format */
+  smma_schedule schedule;   /* which k each instruction takes */
   smma_epilogue epilogue[SMMA_MOST_EPILOGUE];
   smma_trace_event *event;
-  size_t events, folds;
-  bool in_order; /* k is taken as 0, 1, 2, ... */
-  uint64_t d;    /* element (i, j) of D, the bits of smma_gemm */
-  uint64_t best; /* the exact result, rounded once to D's format */
-  bool has_best; /* the exact result is finite */
+  size_t events, folds; /* number of events, and of those that are folds */
+  bool in_order;        /* the products are summed in the order k = 0, 1, 2, ... */
+  uint64_t d;           /* element (i, j) of D, bit for bit as smma_gemm returns it */
+  uint64_t best;        /* the exact result, rounded once to D's format */
+  bool has_best;        /* the exact result is finite */
 } smma_trace;
 
 /* Traces element (i, j), which must exist, of the product that smma_gemm would compute. The product's d, threads and
@@ -46,17 +48,19 @@ smma_status smma_trace_element(const smma_instruction *instruction, const smma_g
                                size_t j, smma_trace *trace);
 void smma_trace_free(smma_trace *trace);
 
-/* Returns the accumulator that the instruction of an event started from, in the operation's D format. */
+/* Returns the accumulator that an event's instruction started from, in the operation's D format. */
 uint64_t smma_trace_addend(const smma_trace *trace, size_t event);
 
 /* The point at which two traces diverge: the first event after which both have summed the same products and hold
    different values. */
 typedef struct {
   bool diverges;
-  smma_trace_kind kind; /* INSTRUCTION: in the chains; FOLD: after the plans' folds; EPILOGUE: after the sum */
-  size_t before;        /* number of products after which both traces last held the same value */
-  size_t products;
-  size_t first[2], last[2]; /* for each trace, its events from `before` to `products` */
+  /* Where they diverge: SMMA_TRACE_INSTRUCTION: in the chains; SMMA_TRACE_FOLD: after the plans' folds;
+     SMMA_TRACE_EPILOGUE: after the sum. */
+  smma_trace_kind kind;
+  size_t before;            /* number of products after which both traces last held the same value */
+  size_t products;          /* number of products after which they first hold different values */
+  size_t first[2], last[2]; /* for each trace, the first and the last of its events from `before` to `products` */
 } smma_divergence;
 
 smma_divergence smma_find_divergence(const smma_trace *first, const smma_trace *second);

@@ -16,15 +16,16 @@ typedef struct {
   smma_operand_lines lines;
   smma_word_format format;
   int step;             /* word i has the weight 2^(-step i) */
-  int *exponents;       /* exponent of each line's scaling, a power of two */
-  bool *special;        /* whether a line holds infinity or NaN */
+  int *exponents;       /* for each line, the exponent of the power of two that scales it */
+  bool *special;        /* for each line, whether it holds infinity or NaN */
   unsigned char *words; /* word matrices in order; each holds its lines in order */
-  unsigned char *ones;  /* the scale factors of block-scaled instructions; else NULL */
+  unsigned char *ones;  /* scale factors of 1 for block-scaled instructions; otherwise NULL */
 } operand;
 
 /* The product A^(i) B^(j) with the weight 2^-weight. */
 typedef struct {
-  int i, j, weight, order;
+  int i, j, weight;
+  int order; /* products of pairs with a greater order are smaller */
 } word_pair;
 
 typedef struct {
@@ -35,7 +36,7 @@ typedef struct {
   operand a, b;
   word_pair pairs[SMMA_MOST_WORDS * SMMA_MOST_WORDS];
   size_t pair_count, pairs_done;
-  size_t calls, calls_done; /* of smma_gemm */
+  size_t calls, calls_done; /* numbers of calls of smma_gemm: in all, and so far */
   size_t first, length;     /* the k that are multiplied now: all, or a block */
   unsigned char *result;    /* results of the instruction, row-major */
   double *sum;              /* sums of the scaled problem, row-major */
@@ -43,7 +44,7 @@ typedef struct {
 
 /* ---- Splitting ---- */
 
-/* Infinity and NaN become zero words. */
+/* Splits all elements into words. Infinity and NaN become zero words. */
 static void split_operand(operand *x, const smma_words *how, double theta) {
   size_t bytes = smma_format_bytes(x->format.format);
   uint64_t word[SMMA_MOST_WORDS];
@@ -88,12 +89,12 @@ static bool show_progress(size_t rows_done, size_t rows, void *context) {
   return p->with.progress(p->calls_done * rows + rows_done, p->calls * rows, p->with.progress_context);
 }
 
-/* Reports whether the unit adds the products. */
+/* Reports whether the unit itself adds the products of the pairs. */
 static bool is_in_unit(smma_words_sum sum) {
   return sum == SMMA_SUM_UNIT || sum == SMMA_SUM_UNIT_SCALED || sum == SMMA_SUM_BLOCKS;
 }
 
-/* Multiplies one pair. With sums in the unit, it adds the product to the previous sum. */
+/* Multiplies one pair into p->result. If the unit adds the pairs, adds the product to the previous sum there. */
 static smma_status multiply(words_product *p, const word_pair *pair) {
   smma_gemm_arguments g = p->with;
   const bool in_unit = is_in_unit(p->how.sum);
@@ -104,7 +105,7 @@ static smma_status multiply(words_product *p, const word_pair *pair) {
   g.order_a = g.order_c = g.order_d = SMMA_ROW_MAJOR, g.order_b = SMMA_COLUMN_MAJOR;
   g.scale_a = p->a.ones, g.scale_b = p->b.ones;
   g.c = in_unit && p->pairs_done ? p->result : NULL;
-  g.scaling = SMMA_SCALING_OPERANDS; /* the unit multiplies its operands by alpha and beta, if it also adds the pairs */
+  g.scaling = SMMA_SCALING_OPERANDS; /* alpha and beta give the pair its weight if the unit adds the pairs */
   if (p->how.sum == SMMA_SUM_UNIT) g.alpha = ldexp(1, -pair->weight);
   if (in_unit && p->how.sum != SMMA_SUM_UNIT && p->pairs_done) g.beta = ldexp(1, pair->weight - pair[-1].weight);
   if (g.progress) g.progress = show_progress, g.progress_context = p;
@@ -146,7 +147,7 @@ static void store_result(const words_product *p) {
   }
 }
 
-/* Multiplies all pairs for the present k. */
+/* Multiplies and adds all pairs for the current k. */
 static smma_status add_pairs(words_product *p) {
   for (p->pairs_done = 0; p->pairs_done < p->pair_count; p->pairs_done++, p->calls_done++) {
     const word_pair *pair = &p->pairs[p->pairs_done];

@@ -28,9 +28,9 @@ int smma_words_exponent(double magnitude, double theta) {
   return of_theta - of_magnitude - (m > t);
 }
 
-/* Rounds x, whose magnitude is below the greatest finite number, to a format of at most 52 bits, with the result of
-   smma_format_encode. Uses the fields of x as FP64 with the bias changed; subnormal results are rounded to multiples
-   of the smallest subnormal. */
+/* Rounds x to a format with at most 52 significand bits, and sets `*word` to the encoding that smma_format_encode
+   returns, but faster. The magnitude of x is at most the greatest finite number. Rounds the FP64 encoding of x and
+   changes its bias; subnormal results are rounded to multiples of the smallest subnormal. */
 static double round_narrow(const smma_word_format *f, double x, uint64_t *word) {
   const smma_encoding e = f->encoding;
   uint64_t fields, negative = signbit(x) != 0;
@@ -47,7 +47,7 @@ static double round_narrow(const smma_word_format *f, double x, uint64_t *word) 
   return x;
 }
 
-/* Rounds x to the format; `*word` receives the encoding. */
+/* Returns x rounded to the format, and sets `*word` to its encoding. With `flush`, the result is not subnormal. */
 static double nearest_word(const smma_word_format *f, double x, bool flush, uint64_t *word) {
   if (flush && fabs(x) < f->normal) x = copysign(fabs(x) > f->normal / 2 ? f->normal : 0, x);
   if (fabs(x) <= f->largest && f->precision < 53 && !smma_rounds_by_code(f->encoding)) return round_narrow(f, x, word);

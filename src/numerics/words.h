@@ -36,13 +36,13 @@ double smma_words_theta(double word_largest, double result_largest, size_t n);
 int smma_words_exponent(double magnitude, double theta);
 
 /* Splits a finite x into `words` encodings, so that x is the sum of 2^(-step i) word i and a remainder. Each word is
-   the number of the format nearest to the remainder, saturating; the new remainder is then multiplied by 2^step.
-   `flush`: words are never subnormal. Instead of a subnormal word, the nearer of zero and the smallest normal number
-   is taken, and zero at half of that number. */
+   the number of the format nearest to the remainder, saturating; the new remainder is then multiplied by 2^step. With
+   `flush`, words are never subnormal: instead, the word is zero or the smallest normal number, whichever is nearer, and
+   zero at the midpoint. */
 void smma_words_split(const smma_word_format *f, double x, int step, bool flush, int words, uint64_t *word);
 
-/* Returns the least p from 1 to SMMA_MOST_WORDS with (p + 1) 2^(-precision p) <= accuracy, or 0 if no p is sufficient.
- */
+/* Returns the least p from 1 to SMMA_MOST_WORDS with (p + 1) 2^(-precision p) <= accuracy, or 0 if no p is
+   sufficient. */
 int smma_words_needed(int precision, double accuracy);
 
 /* The names "f64", "f32", "unit", "unit-scaled", "blocks" in the order of smma_words_sum, then NULL. */

@@ -1,14 +1,15 @@
-/* Measures which bits alignment retains, with sums X - X + small within one fused sum. The number of bits and the
-   rounding count as known if they explain the results for all X and all small numbers that were run. */
+/* Measures which bits alignment retains, with sums of X, -X and a small number within one fused sum. The number of bits
+   and the rounding count as known only if they explain the results for all X and all small numbers that the unit
+   computed. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "probe/probe.h"
 #include "probe/triple.h"
 
-/* Finds two terms `*i` and `*j` of the first sum for X and -X, so that `third`, another term of this sum, can be the
-   small number. If X and -X do not cancel exactly, the result may depend on the sign of c: c is then X, if the choice
-   allows it. */
+/* Sets `*i` and `*j` to two terms of the first sum, other than `third`, which will hold X and -X. If X and -X do not
+   cancel exactly, the result may depend on the sign of c: then makes c hold X, if possible. Returns false if there are
+   too few terms. */
 static bool find_partners(const smma_examination *x, int third, int *i, int *j) {
   int terms[SMMA_MAXIMUM_ROUNDED_K + 1], found = 0;
   const int count = smma_first_terms(x, terms);
@@ -32,7 +33,8 @@ static int term_of(const smma_examination *x, bool is_c) {
   return -1;
 }
 
-/* Returns the exponents of X and of the small number. X may be up to twice the greatest number that term k can be. */
+/* Returns the exponents of X and of the least small number. X may be up to twice the greatest number that term k, the
+   small number, can be. */
 static smma_span alignment_span(const smma_subject *s, int i, int j, int k) {
   smma_span span = smma_span_of(s, i, j, k);
   span.large = smma_minimum(span.large, smma_range_of(s, k).greatest + 1);
@@ -41,21 +43,21 @@ static smma_span alignment_span(const smma_subject *s, int i, int j, int k) {
 
 /* ---- Test vectors ---- */
 
-/* A test vector that is run on the unit. Its small number, significand * 2^exponent, is added to X and -X, X = 2^large
-   (CANCELLED), to nothing (ALONE), or to c = X (BESIDE_C). */
+/* The content of a test vector: the small number, significand * 2^exponent, and what it is added to. This is X and -X
+   with X = 2^large (CANCELLED), nothing (ALONE), or c = X (WITH_LARGE_C). */
 typedef struct {
   int large, exponent;
   int64_t significand;
-  enum { CANCELLED, ALONE, BESIDE_C } others;
+  enum { CANCELLED, ALONE, WITH_LARGE_C } others;
 } question;
 
 typedef struct {
   const smma_subject *s;
   int i, j, k; /* terms that hold X, -X and the small number */
   smma_span span;
-  question *question;
-  smma_row *row;
-  size_t count, capacity;
+  question *question;     /* the content of each test vector */
+  smma_row *row;          /* the test vectors */
+  size_t count, capacity; /* number of test vectors; room for them */
 } questions;
 
 static bool allocate(questions *q, size_t capacity) {
@@ -72,8 +74,8 @@ static void release(questions *q) {
 
 static bool have_same_format(const smma_instruction *i, int k) { return k < i->k && i->a == i->b; }
 
-/* Adds a vector for each sign of the small number, if the formats have these numbers. If `in_b`, its significand is in
-   b instead of a. */
+/* Adds a vector for each sign of the small number, if the formats have these numbers. If `in_b`, the small number's
+   significand is in b instead of a. */
 static void add(questions *q, int large, int64_t significand, int exponent, bool in_b) {
   for (int sign = -1; sign <= 1; sign += 2) {
     smma_row *row = &q->row[q->count];
@@ -97,13 +99,13 @@ static void add_alone(questions *q, int64_t significand, int exponent) {
   }
 }
 
-static void add_beside_c(questions *q, int large, int exponent) {
+static void add_with_large_c(questions *q, int large, int exponent) {
   for (int sign = -1; sign <= 1 && q->count < q->capacity; sign += 2) {
     q->row[q->count] = smma_blank_row(q->s);
     if (!smma_place(q->s, &q->row[q->count], q->s->instruction->k, 1, large) ||
         !smma_place(q->s, &q->row[q->count], q->k, sign, exponent))
       return;
-    q->question[q->count++] = (question){large, exponent, sign, BESIDE_C};
+    q->question[q->count++] = (question){large, exponent, sign, WITH_LARGE_C};
   }
 }
 
@@ -115,7 +117,7 @@ static int longest(const questions *q) {
 }
 
 /* Adds vectors with two kinds of small numbers: multiples of a sixteenth of the last retained bit, and numbers with the
-   longest possible significand, with bits above and below the last retained bit. */
+   longest possible significand, which have bits above and below the last retained bit. */
 static void add_around(questions *q, int large, int bits) {
   static const int parts[] = {1, 7, 8, 9, 15, 16, 17, 23, 24, 25, 31};
   const smma_instruction *i = q->s->instruction;
@@ -139,8 +141,8 @@ static void add_others(questions *q, int bits, bool has_c) {
     add_alone(q, ((int64_t)2 << length) - 1, e - length);
   for (int large = own.least; has_c && q->k < k && large <= smma_minimum(c.greatest, d.greatest - 1); large++)
     if (large - bits - 2 >= own.least) {
-      add_beside_c(q, large, own.least);
-      add_beside_c(q, large, smma_minimum(large - bits - 2, own.greatest));
+      add_with_large_c(q, large, own.least);
+      add_with_large_c(q, large, smma_minimum(large - bits - 2, own.greatest));
     }
 }
 
@@ -151,8 +153,9 @@ static void add_ones(questions *q, int large) {
 
 /* ---- Hypotheses ---- */
 
-/* A hypothesis: terms are rounded to multiples of 2^(emax - bits), where emax is at least `floor`, the exponent of a
-   zero. If `complemented`, terms whose sign differs from c's also lose one such power of two. */
+/* A hypothesis about alignment: terms are rounded to multiples of 2^(emax - bits). emax is the greatest exponent, and
+   at least `floor`, the exponent of a zero. If `complemented`, terms whose sign differs from c's also lose one such
+   power of two. */
 typedef struct {
   const smma_rounding_mode *rounding; /* its `round` is NULL if terms are exact */
   int bits, floor;
@@ -170,8 +173,8 @@ static bool explains(const hypothesis *t, const smma_subject *s, const question 
   else if (t->rounding->round && shift > 0)
     kept = t->rounding->round(q->significand, shift);
   const int exponent = t->rounding->round && shift > 0 ? unit : q->exponent;
-  if (q->others == BESIDE_C) return kept != 0 || smma_is_exactly(smma_result(s, row), 1, q->large);
-  /* The predicted value must be a normal result, which is not rounded again. */
+  if (q->others == WITH_LARGE_C) return kept != 0 || smma_is_exactly(smma_result(s, row), 1, q->large);
+  /* A predicted value that d would round, or that is subnormal, proves nothing. */
   const smma_dyadic value = smma_dyadic_of(kept, exponent);
   if (smma_bit_length(smma_magnitude(value.significand)) > d.fraction_bits + 1) return true;
   if (value.significand && value.exponent < smma_range_of_d(s).least) return true;
@@ -209,7 +212,8 @@ static bool explains_all(const hypothesis *t, const questions *q) {
 }
 
 /* Returns the number of retained bits below X: the greatest n such that the powers of two down to X * 2^-n are retained
-   with both signs. Sets `*lost` if the next smaller power of two is lost. */
+   with both signs. Sets `*lost` to whether the next smaller power of two is lost, and `*witness` to the last vector
+   examined. */
 static int count_bits(const questions *q, int large, bool *lost, smma_row *witness) {
   int bits = 0;
   *lost = false;
@@ -225,8 +229,8 @@ static int count_bits(const questions *q, int large, bool *lost, smma_row *witne
    alignment to X itself. */
 enum { FLOOR_MARGIN = 3 };
 
-/* Searches hypotheses that explain every result. Tries each rounding mode without a floor and with each floor. Returns
-   how many rounding modes explain the results, and sets `t` to one of these hypotheses. */
+/* Searches hypotheses that explain every result: each rounding mode, first without a floor, then with each floor until
+   one explains the results. Returns how many rounding modes do, and sets `*t` to one of these hypotheses. */
 static int find_hypotheses(const questions *q, smma_span span, int bits, bool lost, hypothesis *t) {
   static const smma_rounding_mode exact = {"not rounded", NULL, false};
   int found = 0;
@@ -244,8 +248,8 @@ static int find_hypotheses(const questions *q, smma_span span, int bits, bool lo
 
 enum { MOST_QUESTIONS = 32768, MOST_LEVELS = 640, MOVED_LEVELS = 3 };
 
-/* Adds vectors with smaller X and runs all vectors. Uses every smaller X (at most MOST_LEVELS of them), but only
-   MOVED_LEVELS if the terms were moved. */
+/* Adds vectors with smaller X, and lets the unit compute all vectors. Uses at most MOST_LEVELS smaller X, or
+   MOVED_LEVELS if products were moved. */
 static bool ask_levels(smma_examination *x, questions *q, int bits) {
   const int levels = q->span.large - FLOOR_MARGIN - q->span.least;
   const int count = smma_minimum(levels, x->moved ? MOVED_LEVELS : MOST_LEVELS);
@@ -282,9 +286,9 @@ static bool examine(smma_examination *x, questions *q, smma_alignment *a) {
   return true;
 }
 
-/* Examines hardware on which X and -X do not cancel. If terms whose sign differs from c's lose 1 in the last retained
-   bit, this 1 remains. Two products and c = 0 show the last retained bit of products. If another bit is the last for c,
-   as X, the hypothesis fails. */
+/* Examines a unit on which X and -X do not cancel. If terms whose sign differs from c's lose 1 in the last retained
+   bit, this 1 remains. Two products and c = 0 show the last retained bit of products. If c, as X, retains another last
+   bit, the hypothesis fails. */
 static bool examine_complement(smma_examination *x, questions *q, smma_alignment *a) {
   static const smma_rounding_mode truncated = {"toward zero, and 1 less in the last bit where it opposes c", NULL,
                                                false};

@@ -6,15 +6,14 @@
 
 enum { MOST_VALUES = 8 };
 
-/* The different values that one probe found, and the products at which it found each. The first value is the one that
-   was found first. */
+/* The different values that one probe found, in the order in which it found them. */
 typedef struct {
   struct {
-    const smma_finding *finding; /* the first finding with this value */
-    bool at[SMMA_MAXIMUM_ROUNDED_K];
-    int places;
+    const smma_finding *finding;     /* the first finding with this value */
+    bool at[SMMA_MAXIMUM_ROUNDED_K]; /* the products at which the probe found this value */
+    int places;                      /* number of these products */
   } value[MOST_VALUES];
-  int count;
+  int count; /* number of values */
   bool many; /* there are more values than fit */
 } values;
 
@@ -42,7 +41,7 @@ static int members_of(const smma_first_sum *first, int k, int block, int member[
   return count;
 }
 
-/* Reports whether all blocks have equally many products; `*most` is the greatest number. */
+/* Reports whether all blocks have equally many products. Sets `*most` to the greatest number of products in a block. */
 static bool blocks_are_alike(const smma_first_sum *first, int k, int *most) {
   int member[SMMA_MAXIMUM_ROUNDED_K];
   bool alike = true;
@@ -55,7 +54,7 @@ static bool blocks_are_alike(const smma_first_sum *first, int k, int *most) {
   return alike;
 }
 
-/* Rotates the products within each block by `rotation`, then rotates the blocks by `blocks`. */
+/* Sets x->subject.place: rotates the products within each block by `rotation` places, then the blocks by `blocks`. */
 static void place(smma_examination *x, int rotation, int blocks) {
   const int k = x->subject.instruction->k;
   for (int b = 0; b < x->first.blocks; b++) {
@@ -80,8 +79,8 @@ static bool same_value(const smma_finding *x, const smma_finding *y) {
   return strcmp(x->value, y->value) == 0 && (*x->value || strcmp(x->why, y->why) == 0);
 }
 
-/* Adds a finding, found at product `at`, to the values. If its value is new, copies the finding to `kept`; the list
-   then points to the copy. */
+/* Adds a finding at product `at` to the values. If its value is new, copies the finding to `*kept` and points to the
+   copy. Sets v->many if there is no room for it. */
 static void add_value(values *v, const smma_finding *finding, int at, smma_finding *kept) {
   int i = 0;
   while (i < v->count && !same_value(v->value[i].finding, finding)) i++;
@@ -104,8 +103,8 @@ static int most_common(const values *v) {
   return most;
 }
 
-/* Writes the most frequent value, then each other value with the products at which it was found. The first product is
-   examined more thoroughly than the others, so if the value there is unknown, it is unknown for all. */
+/* Sets the finding's value to the most frequent value, followed by each other value and its products. Leaves a finding
+   unknown if it is unknown at the first product, which is examined more thoroughly than the others. */
 static void tell_values(const values *v, int k, smma_finding *f) {
   char text[sizeof f->value];
   size_t length;
@@ -174,7 +173,8 @@ static bool examine_at(findings_by_place *e, smma_examination *x, bool alignment
   return true;
 }
 
-/* Repeats the probes without moving products, because alignment has turned out to differ between products. */
+/* Repeats the probes that do not examine alignment, without moving products, because alignment has turned out to differ
+   between products. */
 static bool examine_again(smma_examination *x, smma_error *error) {
   for (int i = SMMA_PROBE_alignment_bits; i < SMMA_PROBE_COUNT; i++)
     if (!is_of_alignment(i) && !smma_run_probe(x, i, error)) return false;

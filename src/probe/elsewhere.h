@@ -4,10 +4,11 @@
 
 #include "probe/probe.h"
 
-/* Runs each probe that has a focus at every possible place of that focus, and adds different findings to its value.
-   Returns false if the unit fails. */
+/* Runs each probe at every product to which its focus (smma_focus) can move, and adds the findings that differ to the
+   probe's value. Returns false if the unit fails. */
 bool smma_examine_elsewhere(smma_examination *examination, smma_error *error);
 
+/* Runs one probe and stores its finding in the examination. Returns false with a message if the unit fails. */
 bool smma_run_probe(smma_examination *examination, int probe, smma_error *error);
 
 /* Reports whether a normal c passes unchanged through each block to the next. */

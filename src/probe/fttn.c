@@ -1,4 +1,5 @@
-/* Two tests as FTTN defines them, with ulp as the output's unit. If they mislead, other probes know better. */
+/* Two tests as FTTN defines them, where an ulp is the last bit of 1 in d's format. The findings of other probes are
+   more reliable. */
 #include "probe/probe.h"
 
 /* Computes 1 - 2^-1 ulp with c = 1. The result is exact only if the unit retains one bit below the last bit of 1. */
@@ -13,8 +14,8 @@ bool smma_probe_fttn_one_bit(smma_examination *x, smma_finding *f) {
                    smma_is_exactly(smma_result(s, &row), ((int64_t)1 << -half) - 1, half) ? "yes" : "no");
 }
 
-/* Adds c = 1, half an ulp in product 0 and half an ulp in another product. Finds the first product for which the two
-   halves no longer sum to an ulp. */
+/* Adds c = 1, half an ulp in the first product and half an ulp in another product. Finds the first other product with
+   which the two halves no longer sum to an ulp. */
 bool smma_probe_fttn_width(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int k = s->instruction->k, half = -smma_encoding_of(s->instruction->d).fraction_bits - 1;

@@ -1,5 +1,5 @@
-/* Tests whether a greater operand can give a smaller result: if 2^E replaces the number below it, alignment
-   truncates more of all other terms. */
+/* Tests whether a greater operand can give a smaller result. This can happen if 2^E replaces the next smaller number,
+   because then alignment truncates more of all other terms. */
 #include <math.h>
 
 #include "probe/probe.h"
@@ -7,7 +7,8 @@
 
 enum { PAIRS = 512 };
 
-/* Replaces an encoding by the next greater number of its format. Returns false if that is not finite. */
+/* Replaces an encoding by that of the next greater number of its format. Returns false if either number is not
+   finite. */
 static bool step_up(smma_format format, uint64_t *encoding) {
   const smma_encoding e = smma_encoding_of(format);
   const smma_number x = smma_decode(e, *encoding);
@@ -28,7 +29,8 @@ static double value_of(const smma_subject *s, const smma_row *row) {
   return d.negative ? -magnitude : magnitude;
 }
 
-/* Searches vectors in which products nearly cancel, each with the next greater c. */
+/* Compares pairs of vectors that differ only in c, which is the next greater number in the second vector of a pair. In
+   many of them the products nearly cancel. */
 static bool search_in(smma_examination *x, smma_finding *f, smma_row *rows) {
   smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;

@@ -5,19 +5,20 @@
 #include "probe/probe.h"
 #include "probe/rounding_mode.h"
 
-/* To confirm a rounding mode, factors need at least this many fraction bits: terms are eighths of the last bit, or
-   finer. */
+/* To confirm a rounding mode, factors need at least this many fraction bits, because terms are eighths of the last bit
+   or finer. */
 enum { LEAST_FRACTION_BITS = 3 };
 
 enum { MOST_CARRIES = 2, MOST_ONES = 1 << MOST_CARRIES };
 
-/* The terms of one sum: `count` terms of 2^exponent each, which are called the ones, and a small term. A later sum can
+/* The terms of one sum: `count` equal terms of 2^exponent, which are called the ones, and a small term. A later sum can
    subtract the ones. */
 typedef struct {
-  int ones[MOST_ONES], count, small;
-  int tiny;     /* index of a second small term, or -1 */
-  int exponent; /* exponent of each of the ones */
-  int log;      /* count = 2^log */
+  int ones[MOST_ONES], count; /* indices of the ones; their number */
+  int small;                  /* index of the small term */
+  int tiny;                   /* index of a second small term, or -1 */
+  int exponent;               /* exponent of each of the ones */
+  int log;                    /* count = 2^log */
 } sum;
 
 /* Chooses which terms of the first or the last sum are the 2^log ones, and which is the small term. If `small_is_c`, c
@@ -48,14 +49,14 @@ static bool place_sum(const smma_subject *s, const sum *t, bool negative, int64_
   return smma_place(s, row, t->small, significand, exponent);
 }
 
-/* Returns how many carries the ones need so that alignment keeps a quarter of the last bit of d. */
+/* Returns how many carries the sum of the ones needs so that alignment retains a quarter of the last bit of d. */
 static int carries_for(const smma_examination *x, int bits) {
   if (!x->first.fused || !x->alignment.known) return 0;
   return smma_maximum(0, bits + 2 - x->alignment.bits);
 }
 
-/* Finds the lowest bit that d retains in a sum with 2^log ones. Sets `*bits` to its distance from the leading bit. Sets
-   `*limited` if the next lower bit is lost although alignment retains it. */
+/* Finds the lowest bit that d retains in a sum with 2^log ones. Sets `*bits` to its distance from the leading bit, -1
+   if unknown, and `*limited` to whether the next lower bit is lost although alignment retains it. */
 static bool ask_output_bits(smma_examination *x, int log, int *bits, bool *limited, smma_row *witness) {
   smma_subject *s = &x->subject;
   sum t;
@@ -102,8 +103,8 @@ bool smma_probe_output_bits(smma_examination *x, smma_finding *f) {
   return smma_cannot_tell(f, "results have more than %d, the most that this test can show", best);
 }
 
-/* Runs the vector with c = whole * 2^last and one product part * 2^(last - bits), |part| < 2^bits. Sets `*agrees` to
-   whether d is their sum, rounded by `mode` to a multiple of 2^(last - finer). */
+/* Lets the unit compute a vector with c = whole * 2^last and one product, part * 2^(last - bits), where |part| <
+   2^bits. Sets `*agrees` to whether d is their sum, rounded by `mode` to a multiple of 2^(last - finer). */
 static bool ask_sum(smma_examination *x, int product, const smma_rounding_mode *mode, int64_t whole, int last,
                     int64_t part, int bits, int finer, bool *agrees) {
   smma_subject *s = &x->subject;
@@ -118,10 +119,10 @@ static bool ask_sum(smma_examination *x, int product, const smma_rounding_mode *
 }
 
 /* Distinguishes rounding of the sum from alignment of the product, when only c and one product are added. The sum is
-   rounded if products of a fraction of the last bit are rounded in the same way. Such products are added to and
+   rounded if products that are a fraction of the last bit are rounded in the same way. Such products are added to and
    subtracted from c = 3/2 and the next odd number, with both signs, and subtracted from c = 1, where the last bit of
-   the result is half as large. Rounding up, down and to odd cannot be distinguished from the same rounding in
-   alignment. */
+   the result is half as large. Rounding up, down and to odd cannot be distinguished from the same rounding of aligned
+   products. */
 static bool confirm(smma_examination *x, const sum *t, int output_bits, const smma_rounding_mode *mode,
                     bool *confirmed) {
   const smma_instruction *i = x->subject.instruction;
@@ -142,15 +143,16 @@ static bool confirm(smma_examination *x, const sum *t, int output_bits, const sm
   return true;
 }
 
-/* The sum whose rounding is examined. Its last bit is `bits` bits below its leading bit, and its small term is a number
-   of quarters of that bit. If `cancelled` is not -1, the product with this index subtracts the ones in a later sum. */
+/* The sum whose rounding is examined. Its last bit is `bits` bits below its leading bit, and its small term is a
+   multiple of a quarter of the last bit. If `cancelled` is not -1, the product with this index subtracts the ones in a
+   later sum. */
 typedef struct {
   sum t;
   int bits, cancelled;
 } rounding;
 
-/* Makes vectors for all quarters, with all terms scaled by 2^-below. Returns false if the formats have no such
-   numbers. */
+/* Makes a vector for each of smma_quarters, with all terms scaled by 2^-below. Returns false if the formats have no
+   such numbers. */
 static bool place_quarters(const smma_subject *s, const rounding *r, int below, smma_row *rows) {
   sum t = r->t;
   t.exponent -= below;
@@ -165,8 +167,8 @@ static bool place_quarters(const smma_subject *s, const rounding *r, int below, 
   return true;
 }
 
-/* Reads the results, without the ones, as numbers of quarters. Returns false if a result is not a multiple of a
-   quarter. */
+/* Sets results[q] to the result of vector q without the ones, in quarters of the last bit. Returns false if a result is
+   not a multiple of a quarter. */
 static bool read_quarters(const smma_subject *s, const rounding *r, int below, const smma_row *rows,
                           int64_t results[SMMA_ROUNDING_QUESTIONS]) {
   const int64_t ones = r->cancelled >= 0 ? 0 : (int64_t)1 << (r->bits + 2);
@@ -180,8 +182,8 @@ static bool read_quarters(const smma_subject *s, const rounding *r, int below, c
 
 enum { MOST_SIZES = 12 };
 
-/* Repeats the vectors scaled by 2^-1, 2^-2, 2^-4, ..., while the terms stay above the exponent of a zero in the
-   alignment to alignment. Sets `*same` to whether the results are scaled by the same factor. */
+/* Repeats the vectors, scaled by 2^-1, 2^-2, 2^-4, ..., as long as the terms stay above the exponent that a zero has in
+   alignment. Sets `*same` to whether the results are scaled by the same factors. */
 static bool ask_smaller(smma_examination *x, const rounding *r, const int64_t results[SMMA_ROUNDING_QUESTIONS],
                         bool *same) {
   smma_row rows[MOST_SIZES * SMMA_ROUNDING_QUESTIONS];
@@ -200,12 +202,12 @@ static bool ask_smaller(smma_examination *x, const rounding *r, const int64_t re
   return true;
 }
 
-/* ---- Bits far below the last ---- */
+/* ---- Bits far below the last bit of d ---- */
 
 enum { MOST_DEPTH = 60, ROWS_A_DEPTH = 4 };
 
-/* Makes vectors whose sum ends in half of the last bit, plus or minus 2^-depth of the last bit. Each vector is made
-   with both signs. Returns false if the formats have no such numbers. */
+/* Makes vectors whose sum ends in half of the last bit, plus or minus the last bit times 2^-depth, with both signs of
+   the sum. Returns false if the formats have no such numbers. */
 static bool place_depth(const smma_subject *s, const rounding *r, int depth, smma_row *rows) {
   const int last = r->t.exponent + r->t.log - r->bits;
   for (int n = 0; n < ROWS_A_DEPTH; n++) {
@@ -219,8 +221,8 @@ static bool place_depth(const smma_subject *s, const rounding *r, int depth, smm
   return true;
 }
 
-/* Finds how many bits below the last one determine the rounding, among the bits that alignment retains. Sets `*limited`
-   if bits further below are ignored. */
+/* Sets `*depth` to how many bits below the last one determine the rounding, among the bits that alignment retains, and
+   `*limited` to whether lower bits are ignored. */
 static bool ask_depth(smma_examination *x, const rounding *r, const smma_rounding_mode *mode, int *depth,
                       bool *limited) {
   smma_subject *s = &x->subject;
@@ -242,13 +244,13 @@ static bool ask_depth(smma_examination *x, const rounding *r, const smma_roundin
       *limited = !smma_in_units(smma_result(s, &rows[(*depth - 2) * ROWS_A_DEPTH + n]), last, &units) ||
                  units - ones != mode->round(parts, *depth);
     }
-  *depth -= 2; /* the loop ended one past the last depth asked, which fails if the mode is limited */
+  *depth -= 2; /* the loop ended one past the last depth that was tested; if `*limited`, that depth failed */
   *depth += !*limited;
   return true;
 }
 
-/* Determines the rounding mode of a sum from d, in quarters of the last bit. If `cancelled` is not -1, the ones are
-   subtracted in a later sum, so d shows the first sum. */
+/* Determines the rounding mode of a sum, and sets `*found` to it, or to NULL if no mode fits. If `cancelled` is not -1,
+   the ones are subtracted in a later sum, so d shows the rounding of the first sum. */
 static bool ask_rounding(smma_examination *x, smma_finding *f, int bits, int log, int cancelled, bool small_is_c,
                          const smma_rounding_mode **found) {
   smma_subject *s = &x->subject;
@@ -288,8 +290,9 @@ bool smma_probe_output_rounding(smma_examination *x, smma_finding *f) {
   return ask_rounding(x, f, x->output_bits, carries_for(x, x->output_bits), -1, false, &x->output_rounding);
 }
 
-/* Finds how many fraction bits the first sum retains. The first sum adds 2^log ones and one low bit, and a later sum
-   subtracts the ones. Sets `*lost` if the next lower bit is lost although alignment retains it. */
+/* Increases `*bits` to the number of fraction bits that the first sum retains. The first sum adds 2^log ones and one
+   low bit, and a later sum subtracts the ones. Sets `*lost` to whether the next lower bit is lost although alignment
+   retains it. */
 static bool ask_block_bits(smma_examination *x, int log, int *bits, bool *lost) {
   smma_subject *s = &x->subject;
   sum t;
@@ -309,7 +312,7 @@ static bool ask_block_bits(smma_examination *x, int log, int *bits, bool *lost) 
   return true;
 }
 
-/* Determines how a sum between blocks is rounded if it retains more bits than a result has. */
+/* Determines how a sum between blocks is rounded, in the case that it retains more bits than d has. */
 static bool tell_long_sum(smma_examination *x, smma_finding *f) {
   const smma_rounding_mode *mode;
   const smma_finding seen = *f;
@@ -373,7 +376,7 @@ bool smma_probe_extra_bits_preserved(smma_examination *x, smma_finding *f) {
   return smma_tell(f, &row, "preserved: 1 + 3 * ulp/2 is not 1");
 }
 
-/* Adds 1 and four quarters of an ulp, with 1 at every place of the block in turn. */
+/* Adds 1 and four quarters of an ulp, with 1 at every term of the first sum in turn. */
 bool smma_probe_order_control(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int unit = -smma_encoding_of(s->instruction->d).fraction_bits;

@@ -2,8 +2,8 @@
 #include "probe/probe.h"
 #include "probe/triple.h"
 
-/* Determines whether X - X + (the last bit kept below X) gives that bit at this X; if not, alignment is to something
-   greater than X. */
+/* Sets `*kept` to whether X - X + (the last bit retained below X) gives that bit, with X = 2^large at term i, -X at j
+   and the bit at k. If not, terms are aligned to an exponent greater than that of X. */
 static bool ask_last_bit(smma_examination *x, int i, int j, int k, int large, bool *kept) {
   smma_subject *s = &x->subject;
   smma_row row;
@@ -93,7 +93,8 @@ bool smma_probe_carry_bits(smma_examination *x, smma_finding *f) {
 
 enum { MOST_WIDTHS = 6, PATTERNS = 3, MOST_PRODUCTS = 2 * MOST_WIDTHS * MOST_WIDTHS * PATTERNS * PATTERNS };
 
-/* Returns one of three significands of this width: ones only at both ends, all ones, or ones at every second bit. */
+/* Returns one of three significands with this width in bits: ones only at both ends, all ones, or ones at every second
+   bit. */
 static uint64_t pattern(int width, int number) {
   const uint64_t all = ((uint64_t)1 << width) - 1;
   if (width == 1) return 1;
@@ -111,16 +112,16 @@ static int list_widths(smma_format format, bool few, int width[MOST_WIDTHS]) {
   return count;
 }
 
-/* The value of a product of long significands. A second vector has the same value as the sum of two products, or of c
-   and a product. */
+/* The value of a product of long significands. A second vector has the same value as a single product with a short
+   factor, or as the sum of two products. */
 typedef struct {
   int64_t significand;
   int exponent;
 } long_product;
 
-/* Places the number p at product k if the factor a has enough bits. Otherwise places its leading bits at product
-   `other` and the rest at k. Does not split p between c and a product, because alignment may differ if c is not zero.
- */
+/* Places the number p at product k, if the format of a has enough bits. Otherwise places the leading bits of p at
+   product `other` and the rest at k. Does not split p between c and a product, because alignment may differ if c is not
+   zero. */
 static bool place_parts(const smma_subject *s, smma_row *row, int k, int other, long_product p) {
   const int bits = smma_encoding_of(s->instruction->a).fraction_bits + 1;
   const int below = smma_maximum(0, smma_bit_length(smma_magnitude(p.significand)) - bits);
@@ -130,8 +131,8 @@ static bool place_parts(const smma_subject *s, smma_row *row, int k, int other, 
          smma_place(s, row, k, rest, p.exponent);
 }
 
-/* Makes the vectors of a product of two significands. Returns false if d has too few bits, or the formats have no such
-   numbers. */
+/* Makes the two vectors for the significands a and b: with their product, and with the same value in parts. Sets `*p`
+   to the value. Returns false if d has too few bits, or the formats have no such numbers. */
 static bool place_long_product(const smma_examination *x, int k, int other, uint64_t a, uint64_t b, bool negative,
                                long_product *p, smma_row *product, smma_row *parts) {
   const smma_subject *s = &x->subject;
@@ -145,7 +146,7 @@ static bool place_long_product(const smma_examination *x, int k, int other, uint
          place_parts(s, parts, k, other, *p);
 }
 
-/* Makes the vectors of all patterns, with both signs. Returns their number. */
+/* Makes the vectors for all pairs of patterns, with both signs. Returns the number of products. */
 static size_t place_long_products(const smma_examination *x, int k, int other, long_product *list, smma_row *product,
                                   smma_row *parts) {
   const smma_instruction *i = x->subject.instruction;
@@ -169,8 +170,9 @@ static bool is_product(const smma_subject *s, const smma_row *row, const long_pr
   return smma_is_exactly(smma_result(s, row), p->significand, p->exponent);
 }
 
-/* Computes the numbers as sums and as products. If a sum gives a number exactly with both signs, the product must give
-   it exactly, too; otherwise sets x->inexact and stores a vector that shows it. */
+/* Lets the unit compute each value as a product and in parts. If the parts give the value exactly with both signs, the
+   product must give it exactly, too; otherwise sets x->inexact, and x->inexact_row to the first product that does
+   not. */
 static bool ask_long_products(smma_examination *x, smma_finding *f, smma_row *rows) {
   smma_subject *s = &x->subject;
   static _Thread_local long_product list[MOST_PRODUCTS];

@@ -4,7 +4,7 @@
 
 const int smma_quarters[SMMA_ROUNDING_QUESTIONS] = {1, 2, 3, 6, -1, -2, -3, -6};
 
-/* down returns the integer below x * 2^-bits; rest_of returns the remainder. */
+/* down returns the greatest integer that is at most x * 2^-bits; rest_of returns the remainder in units of 2^-bits. */
 static int64_t down(int64_t x, int bits) {
   const int64_t one = (int64_t)1 << bits;
   return x >= 0 ? x / one : -((-x + one - 1) / one);
@@ -17,7 +17,7 @@ static int64_t away_from_zero(int64_t x, int bits) { return x < 0 ? down(x, bits
 static int64_t to_odd(int64_t x, int bits) { return down(x, bits) % 2 != 0 ? down(x, bits) : up(x, bits); }
 static int64_t to_even(int64_t x, int bits) { return down(x, bits) % 2 == 0 ? down(x, bits) : up(x, bits); }
 
-/* Rounds to nearest; ties by another mode. */
+/* Rounds x * 2^-bits to the nearest integer, and ties by the mode `ties`. */
 static int64_t nearest(int64_t x, int bits, int64_t (*ties)(int64_t, int)) {
   const int64_t twice = 2 * rest_of(x, bits), one = (int64_t)1 << bits;
   return twice == one ? ties(x, bits) : twice < one ? down(x, bits) : up(x, bits);

@@ -1,19 +1,19 @@
-/* Finds the rounding that gives the observed results. Source: MMA-Sim, Tables I and II; and round to odd, which a
-   sticky bit implements. */
+/* Finds the rounding mode that gives the observed results. The modes are those of MMA-Sim, Tables I and II, and round
+   to odd, which a sticky bit implements. */
 #ifndef SMMA_PROBE_ROUNDING_MODE_H
 #define SMMA_PROBE_ROUNDING_MODE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A rounding mode; `round` rounds x units of 2^-bits to an integer. */
+/* A rounding mode. `round` rounds x * 2^-bits to an integer. */
 typedef struct {
   const char *name;
   int64_t (*round)(int64_t x, int bits);
-  bool alike_of_terms; /* rounding one term to the sum's last bit gives the same as rounding the sum */
+  bool alike_of_terms; /* rounding one term to the sum's last bit gives the same result as rounding the sum */
 } smma_rounding_mode;
 
-/* Multiples of a quarter of an ulp, with both signs. Their results distinguish all modes. */
+/* smma_quarters are numbers of quarters of an ulp, with both signs. The results for these distinguish all modes. */
 enum { SMMA_QUARTERS = 4, SMMA_ROUNDING_QUESTIONS = 2 * SMMA_QUARTERS };
 extern const int smma_quarters[SMMA_ROUNDING_QUESTIONS];
 

@@ -63,7 +63,7 @@ bool smma_probe_product_overflow(smma_examination *x, smma_finding *f) {
   return smma_tell(f, &row, "overflow to %s", finite_or_not(s, &row));
 }
 
-/* Makes a vector of three numbers. The sum of the first two is out of the output's range, and the third subtracts one
+/* Makes a vector of three numbers. The sum of the first two is out of d's range, and the third is the negative of each
    of them. */
 static bool place_overflow(const smma_subject *s, smma_row *row, const int terms[3], int sign) {
   const int greatest = smma_range_of_d(s).greatest;
@@ -72,8 +72,8 @@ static bool place_overflow(const smma_subject *s, smma_row *row, const int terms
          smma_place(s, row, terms[2], -sign, greatest);
 }
 
-/* Lists c and up to three products of each block. So for every sum at which terms may meet, there are terms that meet
-   at it. */
+/* Lists up to three products of each block, and c, and returns their number. With these, every sum in which two terms
+   may first be added occurs. */
 static int overflow_terms(const smma_examination *x, int terms[2 * SMMA_MAXIMUM_ROUNDED_K + 1]) {
   const int k = x->subject.instruction->k;
   int count = 0, seen[SMMA_MAXIMUM_ROUNDED_K] = {0};
@@ -83,7 +83,7 @@ static int overflow_terms(const smma_examination *x, int terms[2 * SMMA_MAXIMUM_
   return count;
 }
 
-/* Tests 2^E + 2^E - 2^E, with both signs, for every choice of three of these terms. */
+/* Tests 2^E + 2^E - 2^E, with both signs, for every choice of three terms of overflow_terms. */
 bool smma_probe_sum_overflow(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int greatest = smma_range_of_d(s).greatest, k = s->instruction->k;
@@ -126,7 +126,7 @@ bool smma_probe_sum_overflow(smma_examination *x, smma_finding *f) {
 }
 
 /* Adds 1/4, 1/2 and 3/4 of the last bit to the greatest finite number, then the same with negative signs. In the
-   text, i means infinity and m the greatest number. */
+   finding, i stands for infinity and m for the greatest number. */
 bool smma_probe_overflow_edges(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;
@@ -153,8 +153,8 @@ bool smma_probe_overflow_edges(smma_examination *x, smma_finding *f) {
 
 /* ---- NaN ---- */
 
-/* Writes a finding about vectors that have a special operand at each k in turn: the result of the first vector, and how
-   many of the other results differ from it. */
+/* Lets the unit compute vectors that have a special operand at each k in turn. Writes the result of the first vector,
+   and how many of the other results differ from it. */
 static bool tell_nans(smma_finding *f, smma_subject *s, smma_row *rows, size_t count) {
   const smma_encoding d = smma_encoding_of(s->instruction->d);
   const int digits = (d.bits + 3) / 4;

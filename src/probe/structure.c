@@ -8,18 +8,19 @@
 
 enum { SUMMANDS = SMMA_MAXIMUM_ROUNDED_K + 1 };
 
-/* survives[j][k]: whether a small number at k is in the result after X at product `base` and -X at j have cancelled. */
+/* Which small numbers survive X and -X. */
 typedef struct {
-  int base, count;
-  bool unclear; /* some result shows neither that the small number survives nor that it is lost */
+  int base, count; /* the product that holds X; number of summands */
+  bool unclear;    /* some result shows neither that the small number survives nor that it is lost */
+  /* [j][k]: a small number at k is in the result after X and -X at j have cancelled. */
   bool survives[SUMMANDS][SUMMANDS];
-  int outside[SUMMANDS]; /* for each j, the number of k with survives[j][k] */
+  int outside[SUMMANDS]; /* [j]: the number of k with survives[j][k] */
 } relations;
 
-/* Small numbers are a quarter of the remainder of X and -X. */
+/* If X and -X leave a remainder, small numbers are this many bits smaller: a quarter of its unit. */
 enum { BITS_BELOW_LEFT = 2 };
 
-/* Returns the exponents that every summand has. */
+/* Returns exponents of X and of the small number that every summand can have. */
 static smma_span common_span(const smma_examination *x) {
   const smma_subject *s = &x->subject;
   const int k = s->instruction->k;
@@ -29,8 +30,8 @@ static smma_span common_span(const smma_examination *x) {
   return span;
 }
 
-/* Reports whether d contains the small number in addition to the remainder of X and -X. Sets `*unclear` if d is
-   neither that nor the remainder alone. */
+/* Reports whether d contains the small number, with sign `sign`, in addition to a remainder of X and -X. Sets
+   `*unclear` if d is neither such a sum nor a remainder alone. */
 static bool survives(const smma_examination *x, const smma_row *row, int sign, smma_span span, bool *unclear) {
   const smma_dyadic d = smma_result(&x->subject, row);
   int64_t units;
@@ -50,8 +51,8 @@ static void place_signed(const smma_subject *s, smma_row *row, const int at[3], 
   smma_place(s, row, at[2], sign, span.least);
 }
 
-/* Computes the relation for every j and k. If `swapped`, -X is at k and the small number at j. If `negative`, all signs
-   are inverted. */
+/* Fills `r` for X at product `base` and every j and k. If `swapped`, -X is at k and the small number at j. If
+   `negative`, all signs are inverted. */
 static bool ask_relations(smma_examination *x, int base, bool swapped, bool negative, relations *r) {
   smma_subject *s = &x->subject;
   const int n = s->instruction->k + 1;
@@ -78,8 +79,9 @@ static bool ask_relations(smma_examination *x, int base, bool swapped, bool nega
   return good;
 }
 
-/* Numbers the blocks. For -X at some product, count the small numbers that survive: products with equal counts are
-   added to the base together, and a greater count means that the product is added earlier. */
+/* Sets first->block and first->blocks. r->outside counts the small numbers that survive with -X at each product:
+   products with equal counts are added to the base together, and a greater count means that the product is added
+   earlier. */
 static void number_blocks(const relations *r, smma_first_sum *first) {
   const int k = r->count - 1;
   first->blocks = 0;
@@ -93,8 +95,8 @@ static void number_blocks(const relations *r, smma_first_sum *first) {
   }
 }
 
-/* Finds the summands that are added to the base first. These are the ones whose smallest common sum with the base
-   leaves the most summands outside. */
+/* Finds the first sum of the base: the summands that are added to the base first. With -X at one of these, the most
+   small numbers survive. */
 static void find_first_sum(const relations *r, smma_first_sum *first) {
   const int k = r->count - 1;
   int most = 0, least = r->count;
@@ -113,8 +115,8 @@ static void find_first_sum(const relations *r, smma_first_sum *first) {
   for (int j = 0; first->other >= 0 && j < k; j++) first->last[j] = j != r->base && r->outside[j] == least;
 }
 
-/* Determines whether the first sum is fused. If three terms have no order, then for X, -X and the small number among
-   them either no small number survives or all do. */
+/* Sets first->fused and first->exact. In a fused sum terms have no order, so with X, -X and the small number at any
+   three terms, either no small number survives or all do. */
 static void find_whether_fused(const smma_examination *x, const relations *r, const relations *swapped,
                                smma_first_sum *first) {
   int terms[SUMMANDS];
@@ -130,7 +132,8 @@ static void find_whether_fused(const smma_examination *x, const relations *r, co
   first->exact = count > 2 && all;
 }
 
-/* Determines whether three terms of a later block behave like those of the first block. */
+/* Sets `*alike` to whether three terms of a later block behave like those of the first block, for all choices with the
+   block's first term. */
 static bool ask_whether_alike(smma_examination *x, int block, bool *alike) {
   smma_subject *s = &x->subject;
   const smma_span span = common_span(x);
@@ -152,8 +155,8 @@ static bool ask_whether_alike(smma_examination *x, int block, bool *alike) {
   return good;
 }
 
-/* Splits a block that consists of several, because all of them join the first block at the same time. Takes one of the
-   block's products: the products that are first added with it stay in the block, and the others become a new block. */
+/* Splits what looked like one block because its parts are added to the first block at the same time. The products that
+   are first added to the block's first product stay in the block; the others become a new block. */
 static bool split_block(smma_examination *x, int block) {
   static _Thread_local relations r;
   const int k = x->subject.instruction->k;
@@ -169,7 +172,7 @@ static bool split_block(smma_examination *x, int block) {
   return true;
 }
 
-/* Writes the size of the first block, and which later blocks differ. */
+/* Writes the number of products in the first block, and the products of later blocks that differ. */
 static bool tell_blocks(smma_examination *x, smma_finding *f) {
   const int k = x->subject.instruction->k;
   bool other[SMMA_MAXIMUM_ROUNDED_K] = {false}, unlike[SMMA_MAXIMUM_ROUNDED_K] = {false}, any_other = false,
@@ -206,7 +209,7 @@ static void reset_first_sum(smma_examination *x) {
 
 /* ---- Stages ---- */
 
-/* Asks how the terms of the first sum relate, for every pair (tree/stages.h). */
+/* Finds the stages of the first sum by smma_find_stages. */
 static bool ask_stages(smma_examination *x, smma_stages *stages) {
   smma_subject *s = &x->subject;
   const int k = s->instruction->k;
@@ -216,12 +219,12 @@ static bool ask_stages(smma_examination *x, smma_stages *stages) {
   smma_asker asker = {.unit = s->unit, .error = &s->error};
   int terms[SUMMANDS], count = smma_first_terms(x, terms);
   bool good = smma_rows_allocate(s->instruction, SMMA_MOST_QUESTIONS, &asker.rows) || smma_no_memory(&s->error);
-  if (x->first.has_c) { /* c comes first in stages.h */
+  if (x->first.has_c) { /* smma_find_stages expects c as the first term */
     memmove(terms + 1, terms, (size_t)(count - 1) * sizeof *terms);
     terms[0] = k;
   }
   good = good && smma_find_stages(&asker, &summands, terms, count, stages);
-  summands.negative_ones = true; /* if positive small numbers are rounded up */
+  summands.negative_ones = true; /* for units that round positive small numbers up, so that they do not vanish */
   if (good && !stages->known) good = smma_find_stages(&asker, &summands, terms, count, stages);
   smma_rows_free(&asker.rows);
   s->rows += asker.asked;
@@ -229,8 +232,8 @@ static bool ask_stages(smma_examination *x, smma_stages *stages) {
   return good;
 }
 
-/* Writes which products are added first. Discards all other findings about the sum unless each product retains the same
-   bits next to every other product. */
+/* Writes which products are added first. Resets the first sum to unknown if the bits that a product retains depend on
+   which other products are large. */
 static bool tell_stages(smma_examination *x, const smma_stages *stages, smma_finding *f) {
   const int products = x->first.products, c = x->first.has_c;
   bool group[SMMA_MAXIMUM_ROUNDED_K] = {false};
@@ -249,7 +252,7 @@ static bool tell_stages(smma_examination *x, const smma_stages *stages, smma_fin
   return smma_tell(f, NULL, "%d in stages: first %d products (k = %s), aligned separately", products, size, places);
 }
 
-/* Writes the size of the first block, its stages, and which blocks differ. */
+/* Writes the number of products in the first block, and its stages or, if it has none, which later blocks differ. */
 static bool tell_first_sum(smma_examination *x, smma_finding *f) {
   smma_stages stages = {.known = false};
   if (!x->left && x->first.fused && !x->first.exact && !ask_stages(x, &stages)) return false;
@@ -266,8 +269,8 @@ static bool same_relations(const relations *x, const relations *y) {
 
 static const char needs_range[] = "the formats' range is too narrow for a large number to absorb a small one";
 
-/* Determines whether X alone and the small number alone are returned, at every summand. If not, zeros or c bring an
-   exponent, and a number may be lost for reasons other than X. */
+/* Sets `*come_through` to whether X alone and the small number alone are returned, at every summand. If not, zeros or c
+   take part in alignment, and a number may be lost for reasons other than X. */
 static bool ask_whether_alone(smma_examination *x, bool *come_through) {
   smma_subject *s = &x->subject;
   const int n = s->instruction->k + 1;
@@ -284,9 +287,9 @@ static bool ask_whether_alone(smma_examination *x, bool *come_through) {
   return true;
 }
 
-/* Determines whether a small number survives beside each remainder, which is placed at c, at the first and the last
-   product. */
-static bool ask_whether_beside(smma_examination *x, const smma_row *left, size_t count, bool *come_through) {
+/* Sets `*come_through` to whether a small number at the first and at the last product survives with each remainder at
+   c. */
+static bool ask_with_remainders(smma_examination *x, const smma_row *left, size_t count, bool *come_through) {
   smma_subject *s = &x->subject;
   const smma_span span = common_span(x);
   bool unclear = false;
@@ -305,7 +308,7 @@ static bool ask_whether_beside(smma_examination *x, const smma_row *left, size_t
 }
 
 /* Measures the remainder of X and -X for all pairs of summands that contain the first or the last product, and sets
-   x->left. Clears `*good` if results are not numbers, or if small numbers do not survive next to the remainder. */
+   x->left. Sets `*good` to whether results are numbers and small numbers survive next to each remainder. */
 static bool ask_what_is_left(smma_examination *x, bool *good) {
   smma_subject *s = &x->subject;
   const int n = s->instruction->k + 1, precision = smma_encoding_of(s->instruction->d).fraction_bits + 1;
@@ -327,11 +330,11 @@ static bool ask_what_is_left(smma_examination *x, bool *good) {
     if (d.kind == SMMA_IS_DYADIC && d.significand)
       x->left = smma_maximum(x->left, smma_maximum(precision, span.large - d.exponent));
   }
-  return !x->left || !*good || ask_whether_beside(x, rows, count, good);
+  return !x->left || !*good || ask_with_remainders(x, rows, count, good);
 }
 
-/* Examines the first sum that takes product 0 and the first sum that takes product k - 1. Uses the sum with fewer
-   products, because one of these two products may be added at the very end only. */
+/* Examines the first sum of product 0 and the first sum of product k - 1. Takes the sum with fewer products, because
+   one of these two products may be added only at the very end. */
 bool smma_probe_first_sum(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int k = s->instruction->k;

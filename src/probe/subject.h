@@ -1,4 +1,5 @@
-/* A unit under examination. The functions write numbers into a vector, let the unit compute it, and read the result. */
+/* A unit under examination. The functions write numbers into a vector, let the unit compute the vector, and read its
+   result. */
 #ifndef SMMA_PROBE_SUBJECT_H
 #define SMMA_PROBE_SUBJECT_H
 
@@ -10,14 +11,14 @@ typedef struct {
   const smma_instruction *instruction;
   int place[SMMA_MAXIMUM_ROUNDED_K]; /* the k of each product in the vectors that the unit computes */
   size_t repeated;                   /* number of vectors that the unit computes again */
-  unsigned long long rows, calls;    /* asked so far */
+  unsigned long long rows, calls;    /* vectors that the unit has computed, and its calls, so far */
   smma_error error;                  /* why the unit failed, after smma_ask_subject returned false */
 } smma_subject;
 
 /* Returns a subject whose products are not moved, and whose unit has computed nothing yet. */
 smma_subject smma_subject_of(smma_unit *unit, const smma_instruction *instruction);
 
-/* Functions of rows/place.h for the subject's instruction. */
+/* The following functions are those of rows/place.h, for the subject's instruction. */
 static inline smma_row smma_blank_row(const smma_subject *s) { return smma_zero_row(s->instruction); }
 
 static inline bool smma_place(const smma_subject *s, smma_row *row, int index, int64_t significand, int exponent) {
@@ -43,10 +44,10 @@ static inline smma_dyadic smma_result(const smma_subject *s, const smma_row *row
   return smma_result_of(s->instruction, row);
 }
 
-/* Returns the vector as the unit is asked for it. */
+/* Returns the vector as the unit computes it: with products moved as s->place says. */
 smma_row smma_placed_row(const smma_subject *s, const smma_row *row);
 
-/* Fills in d of every vector. Returns false if the unit fails, with s->error. */
+/* Lets the unit compute the vectors, and fills in d of each. If the unit fails, returns false and sets s->error. */
 bool smma_ask_subject(smma_subject *s, smma_row *rows, size_t count);
 
 #endif

@@ -1,19 +1,19 @@
 /* Finds whether subnormal operands, products and results are retained or become zero. Each test has a control vector
-   with the same bits in a normal number. It shows whether alignment truncates these bits, which is a different
-   cause. */
+   with the same bits in a normal number. It shows whether these bits are lost for another reason: because alignment
+   truncates them. */
 #include "probe/elsewhere.h"
 #include "probe/probe.h"
 
 static const char few_bits[] = "alignment may retain too few bits to show a subnormal number";
 
-/* Vectors of one test with the expected results. */
+/* Vectors of one test with the expected results, which are significands times 2^exponent. */
 typedef struct {
   smma_row row, control;
-  int64_t significand, lost; /* significand of d if the number is retained, and if it becomes zero */
-  int64_t control_significand;
+  int64_t significand, lost;   /* d of `row` if the subnormal number is retained, and if it becomes zero */
+  int64_t control_significand; /* d of `control` */
   int exponent;
-  bool has_depth; /* `depth` is a normal number as long as the subnormal number is below the least normal number;
-                     alignment may truncate it */
+  bool has_depth; /* whether there is a vector `depth`: a normal number with a bit as far below its leading bit as the
+                     subnormal number's last bit is below the least normal number; alignment may truncate that bit */
   smma_row depth;
   int64_t depth_significand;
 } question;
@@ -27,7 +27,8 @@ typedef struct {
 
 static uint64_t sign_of(smma_format format) { return smma_sign_and_fields(smma_encoding_of(format), true, 0); }
 
-/* Adds a copy of the last test with all signs inverted. In products the factor whose format has a sign is negated. */
+/* Adds a copy of the test that was added last, with all signs inverted. In products, negates the factor whose format
+   has a sign. */
 static void add_negative(const smma_examination *x, questions *q) {
   const smma_instruction *i = x->subject.instruction;
   const uint64_t of_a = sign_of(i->a), of_b = of_a ? 0 : sign_of(i->b);
@@ -47,8 +48,9 @@ static void add_negative(const smma_examination *x, questions *q) {
   if (q->count < MOST_QUESTIONS) q->list[q->count++] = n;
 }
 
-/* Writes the finding: whether the numbers are retained. Results for the first number and its negative must be
-   conclusive. Any other number counts only if its control vector gives the exact result. */
+/* Writes the finding, and sets `*all_kept` to whether all numbers are retained. A number counts only if its control
+   vector gives the exact result. The first number and its negative must count; otherwise the finding is "cannot
+   tell". */
 static bool tell_kept(smma_examination *x, smma_finding *f, const questions *q, bool *all_kept) {
   smma_subject *s = &x->subject;
   smma_row rows[3 * MOST_QUESTIONS];
@@ -81,8 +83,8 @@ static bool tell_kept(smma_examination *x, smma_finding *f, const questions *q, 
   return smma_tell(f, kept_row ? kept_row : lost_row, kept_row ? "retained" : "flushed to zero");
 }
 
-/* Determines whether alignment keeps a second bit, since a subnormal factor has its leading bit below a normal
-   factor's. If no alignment is known, 3/2 alone shows it. */
+/* Sets `*kept` to whether alignment retains a second bit, which the tests need because the leading bit of a subnormal
+   factor is below that of a normal factor. If alignment is not known, a product of 3/2 alone shows it. */
 static bool ask_whether_bits_are_kept(smma_examination *x, bool *kept) {
   smma_subject *s = &x->subject;
   smma_row row = smma_blank_row(s);
@@ -93,7 +95,8 @@ static bool ask_whether_bits_are_kept(smma_examination *x, bool *kept) {
   return true;
 }
 
-/* Adds a subnormal factor with these fraction bits, times 2^power, with its controls. */
+/* Adds a test of a product of 2^power and a subnormal factor with these fraction bits, and of its negative. Returns
+   false if the formats have no such numbers. */
 static bool add_factor(const smma_examination *x, bool is_a, uint64_t fraction, int power, questions *q) {
   const smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;
@@ -171,7 +174,7 @@ bool smma_probe_subnormal_c(smma_examination *x, smma_finding *f) {
   return tell_one(x, f, &one, &x->subnormal_c_is_kept);
 }
 
-/* Examines c with products of zero. c is half the least normal number, each single bit, and all bits. */
+/* Examines subnormal c with products of zero: half the least normal number, every other single bit, and all bits. */
 bool smma_probe_subnormal_alone(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const smma_encoding c = smma_encoding_of(s->instruction->c);
@@ -229,8 +232,8 @@ bool smma_probe_subnormal_product(smma_examination *x, smma_finding *f) {
 }
 
 /* Subtracts the least normal result from 3/2 of it; the control vector subtracts it from 5/2 of it. Both terms are
-   products of the same sum, so that every block can be examined. If the unit never adds two products at once, one of
-   the terms is c. */
+   products of the same sum, so that every block can be examined. If the unit never adds two products at once, one term
+   is c. */
 bool smma_probe_subnormal_sum(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int least = smma_range_of_d(s).least, k = s->instruction->k;

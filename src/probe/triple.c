@@ -1,7 +1,7 @@
 #include "probe/triple.h"
 
 smma_span smma_span_of(const smma_subject *s, int i, int j, int k) {
-  /* leaves room for sums of eight numbers */
+  /* 3 binades below the greatest exponent, so that sums of eight numbers do not overflow */
   smma_span span = {.large = smma_range_of_d(s).greatest - 3, .least = smma_range_of_d(s).least};
   const int summand[] = {i, j, k};
   for (int n = 0; n < 3; n++) {

@@ -1,10 +1,10 @@
-/* Measures the exponent with which a zero takes part in the maximum for alignment. Adds only small products. The least
-   of them is truncated if it lies too far below the exponent of a zero. Source: MMA-Sim, IV-C; the vector recorded on
-   an H100 that determines this exponent is of this kind. */
+/* Measures the exponent that a zero has when the greatest exponent for alignment is chosen. Adds only small products.
+   The least of them is truncated if it is too far below the exponent of a zero. Source: MMA-Sim, IV-C; the vector
+   recorded on an H100 that determines this exponent is of this kind. */
 #include "probe/probe.h"
 
-/* Adds terms whose exact sum is the least number of the output, which is 2^-149 in FP32: 2^-150 + 2^-151 + ... + 2^-m +
-   2^-m. The result is that number if every bit is retained, and zero if the last terms are truncated. */
+/* Adds terms whose exact sum is the least number of d's format. In FP32 this is 2^-149, the sum of 2^-150 + 2^-151 +
+   ... + 2^-m + 2^-m. The result is that number if every bit is retained, and zero if the last terms are truncated. */
 bool smma_probe_zero_exponent(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int least = smma_range_of_d(s).least - smma_encoding_of(s->instruction->d).fraction_bits;

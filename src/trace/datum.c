@@ -1,4 +1,4 @@
-/* Writes a trace as a record. */
+/* Converts traces to data. */
 #include "explain/datum.h"
 
 #include "isa/format_name.h"
@@ -24,7 +24,7 @@ static smma_datum *event_datum(const smma_trace *t, const smma_trace_event *e) {
   return record;
 }
 
-/* Puts a record with an amount and the number of products after which it occurred. Puts null if there is no event. */
+/* Puts a record with an amount and the number of products after `event`, or null if `event` is SMMA_NO_EVENT. */
 static void put_extreme(smma_datum *record, const char *key, const smma_trace *t, size_t event, double amount) {
   smma_datum *extreme = event == SMMA_NO_EVENT ? smma_datum_null() : smma_datum_record();
   if (event != SMMA_NO_EVENT) {
@@ -34,7 +34,7 @@ static void put_extreme(smma_datum *record, const char *key, const smma_trace *t
   smma_datum_put(record, key, extreme);
 }
 
-/* Puts the distance of D from the exact result, and the largest errors of the sums. */
+/* Puts the distance of D from the exact result, and the largest error and the largest loss of the sums. */
 static void put_facts(smma_datum *record, const smma_trace *t) {
   const smma_trace_extremes e = smma_trace_extremes_of(t);
   uint64_t ulps;

@@ -1,4 +1,4 @@
-/* Explains the instructions before the place where two traces diverge. */
+/* Explains the last instructions before two traces diverge. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@ typedef struct {
   const char *name;
   const smma_product_target *target;
   const smma_trace *trace;
-  size_t at[2];       /* position of the element in `product` */
+  size_t at[2];       /* position of the element in target->product */
   size_t first, last; /* events after the last equal state, up to the first different one */
 } side;
 
@@ -35,14 +35,15 @@ static uint64_t code_of(const side *s, bool of_a, size_t k) {
   return of_a ? smma_view_element(&x, s->at[0], k) : smma_view_element(&x, k, s->at[1]);
 }
 
-/* Returns a block's scale factor; 1 beyond the last block. */
+/* Returns the encoding of a block's scale factor; that of 1 beyond the last block. */
 static uint64_t scale_code_of(const side *s, bool of_a, size_t block) {
   const smma_matrix_view x = smma_matrix_view_of(s->target, of_a ? SMMA_VIEW_SCALE_A : SMMA_VIEW_SCALE_B);
   if (block >= x.columns) return smma_format_encode(x.format, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
   return smma_view_element(&x, s->at[of_a ? 0 : 1], block);
 }
 
-/* Makes one operation and its operands of `count` instructions, beginning with the instruction of an event. */
+/* Sets `*o` and `*row` to one longer operation and its operands, which stand for `count` instructions from that of
+   `event` on. */
 static void rows_of(const side *s, size_t event, size_t count, smma_operation *o, smma_row *row) {
   const smma_trace *t = s->trace;
   const size_t first = t->event[event].index, each = t->schedule.k_per_step;
@@ -61,8 +62,8 @@ static void rows_of(const side *s, size_t event, size_t count, smma_operation *o
   row->c = smma_trace_addend(t, event);
 }
 
-/* Reports whether consecutive instructions equal one longer instruction, whose K is `count` times theirs. This is so if
-   the longer instruction's blocks or operations simply continue in order of k. */
+/* Reports whether consecutive instructions compute the same as one longer instruction, whose K is a multiple of theirs.
+   This is so if the longer instruction's blocks or operations are theirs, one instruction after another. */
 static bool is_chain(const smma_operation *o, const smma_operation *longer) {
   const int count = longer->k / o->k, blocks = smma_blocks_per_step(o), block = smma_block_of(o);
   if (count == 1 || o->rule.algorithm == SMMA_FMA) return true;
@@ -97,7 +98,8 @@ size_t smma_divergence_instructions(const smma_trace_result *result, int which) 
   return instructions_in(&s);
 }
 
-/* Explains a step. Do not copy the step afterwards, because its explanation points into it. */
+/* Sets `*x` to the explanation of `count` instructions from that of `event` on, as one. Do not copy `*x` afterwards,
+   because x->explained points into it. Returns false if memory runs out. */
 static bool explain_step(const side *s, size_t event, size_t count, smma_explained_step *x) {
   x->event = event, x->count = count;
   rows_of(s, event, count, &x->operation, &x->row);
@@ -107,7 +109,8 @@ static bool explain_step(const side *s, size_t event, size_t count, smma_explain
   return true;
 }
 
-/* Reports whether all events in the range are instructions that a single longer instruction can replace. */
+/* Reports whether all events of the side, from s->first to s->last, are instructions that one longer instruction can
+   replace. */
 static bool is_one(const side *s) {
   const smma_trace *t = s->trace;
   const size_t count = instructions_in(s);
@@ -118,7 +121,7 @@ static bool is_one(const side *s) {
   return is_chain(&t->operation, &longer);
 }
 
-/* Reports whether the explanation ends with the sum of the trace. */
+/* Reports whether the explanation's result is the sum that the trace has after s->last. */
 static bool is_right(const side *s, const smma_explained_step *x) {
   const smma_operation *o = &x->operation;
   return smma_reformat(o->d, s->trace->outer, o->rule.nan, x->explanation.result) == s->trace->event[s->last].encoding;
@@ -129,8 +132,8 @@ static void drop_steps(smma_explained_divergence *p) {
     while (p->steps[s]) smma_explanation_free(&p->step[s][--p->steps[s]].explanation);
 }
 
-/* Explains the instructions of each side as a single one, if both start from the same sum and add the same products in
-   the same order. Returns false if memory runs out. */
+/* Explains the instructions of each side as one, if both sides start from the same sum and add the same products in the
+   same order; sets p->together to whether they do. Returns false if memory runs out. */
 static bool explain_together(const side x[2], smma_explained_divergence *p) {
   char why[128];
   smma_explained_step *const step[2] = {p->step[0], p->step[1]};
@@ -146,7 +149,8 @@ static bool explain_together(const side x[2], smma_explained_divergence *p) {
   return true;
 }
 
-/* Explains the last few instructions of one target. */
+/* Explains the last instructions of one side, at most SMMA_MOST_EXPLAINED, each for itself. Adds their number to
+   `*steps`. */
 static bool explain_alone(const side *s, smma_explained_step *step, size_t *steps) {
   size_t left = instructions_in(s);
   for (size_t e = s->first; e <= s->last && e < s->trace->events; e++) {

@@ -9,12 +9,12 @@
 #include "product/product.h"
 #include "rows/datum.h"
 
-/* A run of the schedule: the results of calls and additions in order, and the contents of the accumulator and the
-   registers at each point. */
+/* A run of the schedule. */
 typedef struct {
   smma_planned_result *result;
-  uint64_t *results, *place;
-  size_t count;
+  uint64_t *results; /* the results of calls and additions, in order */
+  uint64_t *place;   /* the current contents of the accumulator and the registers */
+  size_t count;      /* number of results */
 } run;
 
 static void note_result(void *context, size_t steps, int place, uint64_t value) {
@@ -41,7 +41,7 @@ static bool check(const smma_planned_request *q, smma_error *error) {
   return true;
 }
 
-/* Computes the sum by the core, and notes each result. */
+/* Computes the sum by the core, and stores each result in r->results. Returns false if memory runs out. */
 static bool compute(run *r, uint64_t start) {
   smma_planned_result *x = r->result;
   const smma_planned_request *q = x->request;
@@ -61,7 +61,7 @@ static bool compute(run *r, uint64_t start) {
   return made;
 }
 
-/* Applies the epilogue with factors of 1 and a bias of 0. */
+/* Returns d: applies the epilogue, with factors of 1 and a bias of 0, to the sum. */
 static uint64_t finish(const smma_planned_result *x) {
   const smma_planned_request *q = x->request;
   const smma_nan_policy nan = x->operation.rule.nan;
@@ -244,7 +244,7 @@ smma_datum *smma_planned_datum(const smma_planned_result *x) {
 
 /* ---- Text ---- */
 
-/* "3f800000 1" */
+/* A number as hexadecimal encoding and value: "3f800000 1". */
 typedef struct {
   char text[72];
 } number_text;

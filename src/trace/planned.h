@@ -8,28 +8,29 @@
 #include "plan/schedule.h"
 
 typedef struct {
-  const char *label; /* label of the target, for display */
+  const char *label; /* text that names the target in the output */
   const smma_instruction *instruction;
   const smma_plan *plan;
-  const char *plan_text; /* name of the plan, for display */
+  const char *plan_text; /* text that names the plan in the output */
   const uint64_t *a, *b; /* k encodings each */
   size_t k;
   const uint64_t *c; /* an encoding, or NULL */
 } smma_planned_request;
 
 typedef enum {
-  SMMA_PLANNED_IDLE, /* calls with only zeros, which do not change the sum */
+  SMMA_PLANNED_IDLE, /* consecutive calls that add only zeros and do not change the sum */
   SMMA_PLANNED_CALL,
-  SMMA_PLANNED_ADDITION /* a task of the schedule */
+  SMMA_PLANNED_ADDITION /* an addition, which is a task of the schedule */
 } smma_planned_kind;
 
 typedef struct {
   smma_planned_kind kind;
   size_t call, calls;           /* index of the first call, and number of calls; 0 for an addition */
-  uint64_t before, result;      /* the sum before and after a call; `result` of an addition */
+  uint64_t before;              /* of a call: the sum before it */
+  uint64_t result;              /* the sum after a call, or the result of an addition */
   smma_explanation explanation; /* of a call */
   const smma_task *task;        /* of an addition */
-  uint64_t from, to;            /* its two operands */
+  uint64_t from, to;            /* of an addition: its two operands */
 } smma_planned_event;
 
 typedef struct {
@@ -39,18 +40,20 @@ typedef struct {
   smma_schedule schedule;
   smma_planned_event *event;
   size_t events;
-  uint64_t sum, d; /* sum: the sum before the epilogue; d: the result after it (its factors are 1 and its bias is 0) */
+  uint64_t sum; /* the sum before the epilogue */
+  uint64_t d;   /* the result after the epilogue, whose factors are 1 and whose bias is 0 */
 } smma_planned_result;
 
-/* Computes the events. Returns false with an error message on failure, if the test vector has scale factors, or if one
-   call takes all of its products. Call smma_planned_free in either case. */
+/* Computes the events. Returns false with an error message if memory runs out, if the instruction or the plan has scale
+   factors, if one call adds all products of the test vector, or if the plan cannot be followed. Call smma_planned_free
+   in all cases. */
 bool smma_planned_run(const smma_planned_request *request, smma_planned_result *result, smma_error *error);
 void smma_planned_free(smma_planned_result *result);
 
-/* Returns the record for --json: {"unit", "instruction", "plan", "events", "sum", "d"}. */
+/* Returns the record that --json prints: {"unit", "instruction", "plan", "events", "sum", "d"}. */
 smma_datum *smma_planned_datum(const smma_planned_result *result);
 
-/* Draws the events in lines of `width` columns. */
+/* Prints the events, with a drawing of each call, in lines of at most `width` columns if possible. */
 void smma_planned_print(FILE *stream, const smma_planned_result *result, int width);
 
 #endif

@@ -8,7 +8,7 @@
 #include "host/order.h"
 #include "numerics/compare.h"
 
-/* Largest number of lines, not counting folds and the operations after the sum. A table with fewer is shown whole. */
+/* Tables with at most this many lines are shown whole. Folds and the operations after the sum do not count. */
 enum { MOST_LINES = 24 };
 
 /* ---- Facts about a trace ---- */
@@ -89,14 +89,14 @@ static bool have_one_exact(const smma_trace_result *x, const smma_trace_table *t
 
 /* ---- Choice of the lines ---- */
 
-/* Numbers of products. */
+/* A list of numbers of products, each of which stands for a line of the table. */
 typedef struct {
-  size_t *products, count;
+  size_t *products, count; /* the numbers; how many there are */
 } numbers;
 
 static void add(numbers *n, size_t products) { n->products[n->count++] = products; }
 
-/* Lists the numbers of products after which every target has a sum. */
+/* Lists the numbers of products after which every target has a sum of an instruction. */
 static void list_common(const smma_trace_result *x, numbers *all) {
   const smma_trace *first = &x->trace[0];
   for (size_t e = 0; e < first->events; e++) {
@@ -108,7 +108,8 @@ static void list_common(const smma_trace_result *x, numbers *all) {
   }
 }
 
-/* Chooses from a long list: the first and the last, those at powers of two, and around `middle`, unless that is 0. */
+/* Chooses numbers from a long list: the first two and the last two, those at indices near powers of two, and those
+   around `middle` unless that is 0. */
 static void choose(const numbers *all, size_t middle, numbers *chosen) {
   for (size_t i = 0; i < 2; i++) add(chosen, all->products[i]), add(chosen, all->products[all->count - 1 - i]);
   for (size_t step = 1; step < all->count; step *= 2 + 2 * (all->count > 4096)) add(chosen, all->products[step - 1]);
@@ -121,8 +122,8 @@ static void choose(const numbers *all, size_t middle, numbers *chosen) {
   }
 }
 
-/* Adds the steps with the greatest error and the greatest loss of each target, and the last steps before the targets
-   diverge (at most four steps of each of the two targets). */
+/* Adds the numbers of products at the greatest error and the greatest loss of each target, and at the last events, at
+   most four on each side, before two targets diverge. */
 static void add_events(const smma_trace_result *x, numbers *chosen) {
   const smma_divergence *p = &x->divergence.found;
   for (size_t u = 0; u < x->request->targets; u++) {
@@ -139,7 +140,7 @@ static void add_events(const smma_trace_result *x, numbers *chosen) {
   }
 }
 
-/* Makes the lines of the chosen numbers, without repetitions. */
+/* Sorts the chosen numbers, and makes a line for each different number. */
 static void make_lines(const numbers *all, numbers *chosen, smma_trace_table *table) {
   size_t at = 0;
   qsort(chosen->products, chosen->count, sizeof *chosen->products, smma_order_sizes);
@@ -180,7 +181,7 @@ bool smma_trace_draw(FILE *stream, const smma_trace_result *x, const char *subti
   smma_curve curve[SMMA_MOST_TRACED] = {{NULL, NULL, 0}};
   char title[128], mark[200];
   bool drawn = true, in_order = true;
-  for (size_t i = 0; i < targets && drawn; i++) { /* operations after the sum have points at the end of the sum */
+  for (size_t i = 0; i < targets && drawn; i++) { /* the points of operations after the sum are at the end of the sum */
     const smma_trace *t = &x->trace[i];
     smma_point *point = malloc((t->events + 1) * sizeof *point);
     for (size_t e = 0; point && e < t->events; e++)

@@ -60,12 +60,13 @@ static bool compute(study *x, smma_error *error) {
   return x->result->whole = true;
 }
 
-/* The element in which two results differ most. A difference in NaN or infinity counts more than any difference of
-   numbers. */
+/* The element in which two results differ most. A difference with NaN or infinity counts more than any difference of
+   finite numbers. */
 typedef struct {
-  size_t differ, index;
-  double difference, relative; /* relative to the largest result */
-  bool special;
+  size_t differ, index; /* number of elements that differ; index of the element */
+  double difference;    /* of the element's two values */
+  double relative;      /* `difference` divided by the largest result */
+  bool special;         /* whether the difference is with NaN or infinity */
 } worst;
 
 static worst find_worst(const study *x, const void *one, const void *other) {
@@ -92,7 +93,8 @@ typedef struct {
   const void *d;
 } named_result;
 
-/* Chooses the worst element of two results if it is worse than `*most`. */
+/* If the element in which two results differ most is worse than `*most`, replaces `*most` by it, and sets the traced
+   element and the reason. */
 static void take_worst(study *x, named_result one, named_result other, worst *most) {
   smma_trace_result *r = x->result;
   const worst w = find_worst(x, one.d, other.d);
@@ -109,8 +111,9 @@ static void take_worst(study *x, named_result one, named_result other, worst *mo
   smma_locale_leave(locale);
 }
 
-/* Chooses the element in which two results differ most. If the user supplied two results, these are compared. If the
-   user supplied one, it is compared with the first target's. Otherwise every two targets are compared. */
+/* Chooses the element in which two results differ most. If the user supplied two results, compares these. If the user
+   supplied one, or the two are the same, compares the first with that of the first target. Otherwise compares every two
+   targets. */
 static void choose_worst(study *x) {
   const smma_own_result *own = x->request->own;
   smma_trace_result *r = x->result;
@@ -151,7 +154,7 @@ static bool results_differ(const smma_trace_result *r) {
   return false;
 }
 
-/* Finds the two targets that diverge first. */
+/* Sets r->divergence to the two targets that diverge after the fewest products. */
 static void find_first_divergence(smma_trace_result *r) {
   smma_explained_divergence *first = &r->divergence;
   for (size_t i = 0; i < r->request->targets; i++)

@@ -16,20 +16,20 @@ typedef struct {
 } smma_own_result;
 
 typedef struct {
-  const smma_product_target *target; /* if `is_chosen`, it may hold only the element's row and column */
+  const smma_product_target *target; /* if `is_chosen`, matrices may consist of only the element's row and column */
   size_t targets;
-  size_t m, n, k; /* of the whole product */
+  size_t m, n, k; /* dimensions of the whole product */
   bool is_chosen; /* true: trace the element `at`; false: find and trace the element with the largest difference */
   size_t at[2];
-  bool shows_rounding; /* whether names of targets state the rounding of A */
+  bool shows_rounding; /* whether the targets' names in the result state how A was rounded */
   smma_own_result own[SMMA_MOST_OWN];
   size_t owns;
 } smma_trace_request;
 
 /* The explanation of an instruction, or of several consecutive instructions as one. */
 typedef struct {
-  size_t event, count; /* event of the first instruction, and number of instructions */
-  smma_operation operation;
+  size_t event, count;      /* event of the first instruction, and number of instructions */
+  smma_operation operation; /* the operation that is explained, and its operands */
   smma_row row;
   smma_explanation explanation;
   char name[200];
@@ -40,9 +40,9 @@ typedef struct {
 typedef struct {
   smma_divergence found;
   size_t target[2];
-  bool together; /* both add the same products to the same sum, so each side is explained as one step */
-  smma_explained_step *step[2];
-  size_t steps[2];
+  bool together;                /* both add the same products to the same sum, so each side is explained as one step */
+  smma_explained_step *step[2]; /* the explained steps of each side */
+  size_t steps[2];              /* their numbers */
 } smma_explained_divergence;
 
 typedef struct {
@@ -60,11 +60,12 @@ typedef struct {
   smma_explained_divergence divergence;
 } smma_trace_result;
 
-/* Runs a trace. Returns false with an error message. Call smma_trace_result_free in either case. */
+/* Runs a trace. On failure returns false with an error message. Call smma_trace_result_free in both cases. */
 bool smma_trace_run(const smma_trace_request *request, smma_trace_result *result, smma_error *error);
 void smma_trace_result_free(smma_trace_result *result);
 
-/* Returns the result as a record for --json, with every `every`-th step and the last step. */
+/* Returns the result as the record that --json prints, with only every `every`-th event and the last event of a
+   trace. */
 smma_datum *smma_trace_datum(const smma_trace_result *result, size_t every);
 
 /* Reports whether two results of a format are equal; any two NaN are equal. */
@@ -79,12 +80,13 @@ void smma_k_text(const smma_trace *trace, size_t instruction, char *text, size_t
 /* Writes an event's name: "instruction 3", "part added", "alpha". */
 void smma_event_text(const smma_trace *trace, const smma_trace_event *event, char *text, size_t size);
 
-/* Returns the number of instructions of a side before the divergence. Only the last few of them are explained. */
+/* Returns the number of instructions of a side (0 or 1) between the last equal sum and the divergence. At most the last
+   SMMA_MOST_EXPLAINED of them are explained. */
 size_t smma_divergence_instructions(const smma_trace_result *result, int side);
 
 /* ---- Instructions before a divergence ---- */
 
-/* Explains the instructions before a divergence that has been found. Returns false if memory runs out. */
+/* Explains the instructions before result->divergence, which must have been found. Returns false if memory runs out. */
 bool smma_explain_divergence(smma_trace_result *result);
 void smma_explained_divergence_free(smma_explained_divergence *divergence);
 

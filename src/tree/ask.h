@@ -5,7 +5,7 @@
 #include "tree/order.h"
 #include "unit/unit.h"
 
-/* A batch holds one test vector for each summand. */
+/* Maximum number of test vectors in a batch: one for each summand. */
 enum { SMMA_MOST_QUESTIONS = SMMA_MOST_SUMMANDS };
 
 /* The unit that is queried, with room for the test vectors of a batch. */
@@ -16,11 +16,12 @@ typedef struct {
   smma_error *error;
 } smma_asker;
 
-/* Computes one batch; d[i] is the result of q[i]. Returns FOUND, or FAILED if the unit fails. */
+/* Lets the unit compute one batch; d[i] receives the result of q[i]. Returns SMMA_TREE_FOUND, or SMMA_TREE_FAILED if
+   the unit fails. */
 smma_tree_status smma_ask(smma_asker *asker, const smma_summands *summands, const smma_tree_question *q, size_t count,
                           uint64_t *d);
 
-/* Returns HIDDEN, with the error that no tree gives the unit's result for this test vector. */
+/* Returns SMMA_TREE_HIDDEN, with the error that no tree gives the unit's result for this test vector. */
 smma_tree_status smma_refuse(smma_asker *asker, const smma_summands *summands, const smma_tree_question *q);
 
 #endif

@@ -6,7 +6,8 @@
 #include "tree/ask.h"
 #include "tree/tree.h"
 
-/* Builds the tree of `tree->summands`. Returns HIDDEN if no tree explains the unit's results. */
+/* Builds the tree of tree->summands, with the sizes of M and ones that these have. Returns SMMA_TREE_HIDDEN if no tree
+   explains the unit's results. */
 smma_tree_status smma_build_tree(smma_asker *asker, smma_tree *tree);
 
 #endif

@@ -4,11 +4,16 @@
 
 #include "host/draw.h"
 
-enum { RANDOM_BATCHES = 4, RANDOM_ROWS = 64, MOST_PAIRS = 3, MOST_LEAN = 16 };
+enum {
+  RANDOM_BATCHES = 4, /* number of batches of random test vectors */
+  RANDOM_ROWS = 64,   /* number of test vectors in such a batch */
+  MOST_PAIRS = 3,     /* maximum number of pairs of +M and -M in a random test vector */
+  MOST_LEAN = 16      /* greatest absolute value of smma_tree_question.lean in a random test vector */
+};
 
 /* ---- Properties of every order ---- */
 
-/* Writes one test vector for each summand. In it this summand is `what`, and all other summands are zero. */
+/* Writes one test vector for each summand: the summand has the value `what`, and all other summands are zero. */
 static void write_alone(const smma_summands *m, smma_summand what, smma_tree_question *q) {
   for (int n = 0; n < m->count; n++) {
     q[n] = (smma_tree_question){.what = {SMMA_SUMMAND_ZERO}};
@@ -56,7 +61,7 @@ static smma_tree_status check_both_signs(smma_asker *asker, smma_summands m, int
   return status == SMMA_TREE_FOUND ? check_ones(asker, &m) : status;
 }
 
-/* Checks the largest ones. */
+/* Checks the largest ones that may be used, 2^one and -2^one, alone and all together. */
 static smma_tree_status check_greatest(smma_asker *asker, const smma_summands *m, int one) {
   const smma_tree_status status = check_both_signs(asker, *m, one);
   if (status == SMMA_TREE_HIDDEN) {
@@ -66,13 +71,14 @@ static smma_tree_status check_greatest(smma_asker *asker, const smma_summands *m
   return status;
 }
 
-/* The distinct results of M and -M alone (remainders). */
+/* The distinct results of test vectors with only M and -M. */
 typedef struct {
   int count;
   uint64_t d[SMMA_MOST_QUESTIONS];
 } remainders;
 
-/* Adds d to the remainders. Sets m->left so that all remainders are multiples of 2^(huge - left). */
+/* Adds d to the remainders, unless it is zero or already listed. Increases m->left so that all remainders are multiples
+   of 2^(huge - left). Returns false if there are too many remainders. */
 static bool add_remainder(remainders *r, smma_summands *m, uint64_t d) {
   const smma_encoding f = smma_encoding_of(m->instruction->d);
   const smma_number x = smma_decode(f, d);
@@ -82,12 +88,13 @@ static bool add_remainder(remainders *r, smma_summands *m, uint64_t d) {
   if (n == SMMA_MOST_QUESTIONS) return false;
   if (n == r->count) r->d[r->count++] = d;
   m->left = smma_maximum(m->left, m->huge - (x.exponent - x.fraction_bits + __builtin_ctzll(x.significand)));
-  m->left = smma_maximum(m->left, f.fraction_bits + 1); /* the last bit of a number just below M */
+  m->left = smma_maximum(m->left,
+                         f.fraction_bits + 1); /* exponent of the last bit of a number just below M, relative to M's */
   return true;
 }
 
-/* Finds the remainders of M and -M for all pairs of summands. Example: on RDNA 3 a term whose sign is opposite to
-   c's subtracts a unit. */
+/* Finds the remainders of M and -M at all pairs of summands. For example, on RDNA 3 a term whose sign is opposite to
+   c's subtracts a unit of the last retained bit. */
 static smma_tree_status find_remainders(smma_asker *asker, smma_summands *m, remainders *r) {
   smma_tree_status status = SMMA_TREE_FOUND;
   r->count = 0;
@@ -104,9 +111,9 @@ static smma_tree_status find_remainders(smma_asker *asker, smma_summands *m, rem
   return status;
 }
 
-/* Checks that ones at all products, and a one at the last product, are added correctly to each remainder, which is
-   put at c. */
-static smma_tree_status check_beside(smma_asker *asker, const smma_summands *m, const remainders *r) {
+/* Checks that ones at all products, and a one at the last product alone, are added correctly to each remainder, which
+   the test vector has as c. */
+static smma_tree_status check_ones_with_remainder(smma_asker *asker, const smma_summands *m, const remainders *r) {
   const smma_instruction *i = m->instruction;
   for (int n = 0; n < 2 * r->count; n++) {
     const int ones = n % 2 ? m->count - 1 : 1;
@@ -130,13 +137,13 @@ static smma_tree_status check_beside(smma_asker *asker, const smma_summands *m, 
 
 /* Chooses the ones if M and -M leave a remainder. Then there is only one size of ones, because results do not reach
    far below the remainder. */
-static smma_tree_status settle_beside(smma_asker *asker, smma_summands *m, const remainders *r) {
+static smma_tree_status settle_ones_with_remainder(smma_asker *asker, smma_summands *m, const remainders *r) {
   smma_summands negative = *m;
   smma_tree_status status;
   m->one = negative.one = smma_greatest_one(m);
   negative.negative_ones = true;
-  status = check_beside(asker, m, r);
-  return status == SMMA_TREE_FOUND ? check_beside(asker, &negative, r) : status;
+  status = check_ones_with_remainder(asker, m, r);
+  return status == SMMA_TREE_FOUND ? check_ones_with_remainder(asker, &negative, r) : status;
 }
 
 /* If M and -M leave a remainder, checks that the formats can hold ones of the size `greatest`. */
@@ -157,7 +164,7 @@ smma_tree_status smma_settle_ones(smma_asker *asker, smma_summands *m) {
   greatest = smma_greatest_one(m);
   if (status == SMMA_TREE_FOUND) status = check_reach(asker, m, greatest);
   if (status == SMMA_TREE_FOUND) status = check_greatest(asker, m, greatest);
-  if (status == SMMA_TREE_FOUND && m->left) status = settle_beside(asker, m, &r);
+  if (status == SMMA_TREE_FOUND && m->left) status = settle_ones_with_remainder(asker, m, &r);
   while (status == SMMA_TREE_FOUND && m->one < greatest) {
     const int middle = m->one + (greatest - m->one) / 2;
     const smma_tree_status one = check_both_signs(asker, *m, middle);
@@ -205,9 +212,9 @@ static smma_tree_status check_pairs(smma_asker *asker, reader *r) {
   return status;
 }
 
-/* Draws a question: ones at a quarter to all of the summands, and up to three pairs of +M and -M, as products with
-   different factors. No sum may be 2 M, which might overflow. If M and -M leave a remainder, there is one pair at
-   most, because two remainders may hide ones. */
+/* Draws a test vector: ones at a quarter, half, three quarters or all of the summands, and up to three pairs of +M and
+   -M, with factors of random sizes. Removes M from summands until no sum is a multiple of M greater than M, which might
+   overflow. If M and -M leave a remainder, there is at most one pair, because two remainders may hide ones. */
 static smma_tree_question random_question(reader *r, uint64_t *state) {
   const smma_summands *m = &r->tree->summands;
   const int quarters = 1 + smma_draw_below(state, 4);

@@ -12,7 +12,7 @@ static smma_tree_status build_and_check(smma_asker *asker, smma_tree *t) {
 }
 
 /* Finds the tree with positive ones, then with negative ones, because units that round down or up lose ones of only one
-   sign. */
+   sign. Takes the tree that passes its checks; if both do, they must be the same. */
 static smma_tree_status find_with_signs(smma_asker *asker, smma_tree *t) {
   smma_tree negative = {.summands = t->summands};
   smma_error *error = asker->error, second;
@@ -32,7 +32,7 @@ static smma_tree_status find_with_signs(smma_asker *asker, smma_tree *t) {
   return SMMA_TREE_FOUND;
 }
 
-/* Checks that this M and these ones do not lead to another tree. */
+/* Checks that M = 2^huge and ones of 2^one do not lead to another tree. Results that determine no tree are accepted. */
 static smma_tree_status confirm_at(smma_asker *asker, const smma_tree *t, int huge, int one) {
   smma_tree other = {.summands = t->summands};
   smma_error *error = asker->error, nowhere;
@@ -50,8 +50,8 @@ static smma_tree_status confirm_at(smma_asker *asker, const smma_tree *t, int hu
   return SMMA_TREE_HIDDEN;
 }
 
-/* Confirms the tree with smaller M and ones: the smallest possible M, and one halfway. If M and -M leave a remainder,
-   the ones have the same distance from M as before. */
+/* Confirms the tree with smaller M and ones, for the case that M and -M leave a remainder: with the smallest possible
+   ones, and with ones halfway between these and the old ones. M keeps its distance from the ones. */
 static smma_tree_status confirm_smaller(smma_asker *asker, const smma_tree *t) {
   smma_summands least;
   smma_error nowhere;

@@ -6,15 +6,16 @@
 #include "host/draw.h"
 #include "rows/place.h"
 
-enum { CHECKS = 64, MOST_PAIRS = 3, PRODUCTS_FOR_MORE_PAIRS = 8 };
+enum {
+  CHECKS = 64,                 /* number of random queries that check an order */
+  MOST_PAIRS = 3,              /* maximum number of pairs of +M and -M in a random query */
+  PRODUCTS_FOR_MORE_PAIRS = 8, /* with fewer products, a random query has only one pair */
+  MOST_REACH = 70,             /* greatest distance of M, and of a one, from the middle of the range, in binades */
+  LEAST_BITS = 25,             /* least distance between the sum of all ones and M, in binades */
+  MOST_ONES_BITS = 20          /* one call has at most 2^MOST_ONES_BITS ones */
+};
 
-/* MOST_REACH: greatest distance of M, and of a one, from the middle of the range, in binades. LEAST_BITS: least
-   distance between the sum of all ones and M, in binades. */
-enum { MOST_REACH = 70, LEAST_BITS = 25 };
-
-enum { MOST_ONES_BITS = 20 }; /* bits of the number of ones in a question */
-
-/* The factors of a product. */
+/* The factors of a product, as encodings. */
 typedef struct {
   uint64_t a, b;
 } factors;
@@ -24,9 +25,9 @@ typedef struct {
   smma_instruction formats;
   int huge, one;      /* M = 2^huge, and a one is 2^one */
   int ones;           /* greatest number of ones in one call, limited by d's format */
-  factors kind[4];    /* indexed by smma_summand */
+  factors kind[4];    /* factors of a product with each value, indexed by smma_summand */
   uint64_t *a, *b;    /* operands of a call */
-  smma_summand *what; /* a question */
+  smma_summand *what; /* the current query: value of each product */
   int *turn;          /* the products in random order */
   smma_order_entry *entry;
   uint64_t random;
@@ -40,8 +41,9 @@ static smma_tree_status hide(const asker *s, const char *why) {
   return SMMA_TREE_HIDDEN;
 }
 
-/* Writes the operands of one call: +M and -M as in s->what, and ones from product `from` on, as many as one call may
-   have. Sets `*ones` to their number, and returns the product after the last of them. */
+/* Writes the operands of one call: +M and -M as in s->what, and the ones of s->what from product `from` on, up to
+   s->ones of them. Sets `*ones` to the number of ones written, and returns the product from which the next call
+   continues. */
 static int put(asker *s, int from, int *ones) {
   int end = s->function->k;
   *ones = 0;
@@ -58,7 +60,7 @@ static smma_tree_status call(asker *s, double *d) {
   return s->function->call(s->function->context, s->a, s->b, d) ? SMMA_TREE_FOUND : SMMA_TREE_FAILED;
 }
 
-/* Returns the first product whose summand is `what`. */
+/* Returns k of the first product with the value `what`, or the last k if there is none. */
 static int place_of(const asker *s, smma_summand what) {
   int k = 0;
   while (k < s->function->k - 1 && s->what[k] != what) k++;
@@ -72,7 +74,8 @@ static smma_tree_status refuse_count(const asker *s, int ones, double found) {
   return SMMA_TREE_HIDDEN;
 }
 
-/* Counts the ones of s->what that reach d. Needs several calls if d's format cannot hold the sum of all ones. */
+/* Sets `*left` to the number of ones of s->what that reach d. Needs several calls if d's format cannot hold the sum of
+   all ones. */
 static smma_tree_status count(asker *s, int *left) {
   *left = 0;
   for (int from = 0, ones; from < s->function->k;) {
@@ -116,7 +119,7 @@ static smma_tree_status refuse_pair(void *context, int plus, int minus) {
 
 /* ---- M and ones ---- */
 
-/* Draws the first `number` products of the random order. */
+/* Shuffles s->turn so that its first `number` products are random. */
 static void draw(asker *s, int number) {
   for (int i = 0; i < number; i++) {
     const int other = i + smma_draw_below(&s->random, s->function->k - i), turn = s->turn[other];
@@ -125,7 +128,7 @@ static void draw(asker *s, int number) {
   }
 }
 
-/* Runs s->what if `*good` is true; sets `*good` to false if d is not `expected`. */
+/* If `*good` is true, calls the function for s->what, and sets `*good` to whether d is `expected`. */
 static smma_tree_status comes_through(asker *s, double expected, bool *good) {
   smma_tree_status status = SMMA_TREE_FOUND;
   double d;
@@ -137,8 +140,8 @@ static smma_tree_status comes_through(asker *s, double expected, bool *good) {
   return status;
 }
 
-/* Tests whether M and ones reach d: M alone and a one alone at three products, and s->ones ones together. Sets
-   `*good`. */
+/* Sets `*good` to whether M and ones reach d unchanged: M alone and a one alone at each of three products, and s->ones
+   ones together. */
 static smma_tree_status try_range(asker *s, bool *good) {
   const int k = s->function->k, alone[] = {0, k / 2, k - 1};
   smma_tree_status status;
@@ -165,8 +168,8 @@ static void set_range(asker *s, int huge, int one) {
   smma_split_product(i, huge, 0, true, &p[SMMA_SUMMAND_MINUS_HUGE].a, &p[SMMA_SUMMAND_MINUS_HUGE].b);
 }
 
-/* Returns the exponent of the least power of two that both a product and d can represent, as normal or subnormal
-   numbers. */
+/* Returns the exponent of the least power of two that both a product and d can represent: as normal numbers or, if
+   `subnormal`, also as subnormal numbers. */
 static int least_one(const asker *s, bool subnormal) {
   const smma_function *f = s->function;
   const int a = smma_encoding_of(f->a).fraction_bits, b = smma_encoding_of(f->b).fraction_bits;
@@ -174,7 +177,8 @@ static int least_one(const asker *s, bool subnormal) {
   return smma_maximum(product - (subnormal ? a + b : 0), d - (subnormal ? smma_encoding_of(f->d).fraction_bits : 0));
 }
 
-/* Tries M and ones between 2^least and 2^greatest, at the largest useful distance, with 2^bits ones in a call. */
+/* Tries M and ones between 2^least and 2^greatest, at the largest useful distance, with at most 2^bits ones in a call.
+   Sets `*good` to whether they can be used. */
 static smma_tree_status try_reach(asker *s, int least, int greatest, int bits, bool *good) {
   const int reach = smma_minimum((greatest - least) / 2, MOST_REACH), middle = least + (greatest - least) / 2;
   *good = false;
@@ -183,8 +187,9 @@ static smma_tree_status try_reach(asker *s, int least, int greatest, int bits, b
   return 2 * reach - bits - 1 > LEAST_BITS ? try_range(s, good) : SMMA_TREE_FOUND;
 }
 
-/* Chooses the sizes of M and ones. The sum of three M is in d's range. A call has as many ones as possible, so that a
-   query needs few calls. Ones are normal numbers unless that would reduce their number. */
+/* Chooses the sizes of M and ones. M is so small that the sum of three M is in d's range. A call has as many ones as
+   possible, so that a query needs few calls. Ones are normal numbers unless subnormal ones allow more ones in a
+   call. */
 static smma_tree_status settle(asker *s) {
   const smma_function *f = s->function;
   const int product = smma_summand_range(&s->formats, 0).greatest, d = smma_range_of_format(f->d).greatest;
@@ -242,7 +247,7 @@ static smma_tree_status find(asker *s, smma_sum_order *order) {
   return status == SMMA_TREE_FOUND ? check(s, order) : status;
 }
 
-/* Allocates the arrays of K products, then finds the order. */
+/* Allocates the arrays for K products, finds the order, and frees the arrays. */
 static smma_tree_status find_with_room(asker *s, smma_sum_order *order) {
   const size_t k = (size_t)s->function->k;
   smma_tree_status status = SMMA_TREE_FAILED;

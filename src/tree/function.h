@@ -9,7 +9,7 @@
 
 enum { SMMA_MOST_FUNCTION_K = 1 << 20 };
 
-/* The function under test. `call` computes d from K elements of A and of B, given as encodings; it returns false on
+/* The function under test. `call` computes d from K elements of A and K of B, given as encodings; it returns false on
    failure. */
 typedef struct {
   int k; /* 1 to SMMA_MOST_FUNCTION_K */
@@ -19,8 +19,8 @@ typedef struct {
   void *context;
 } smma_function;
 
-/* Finds the order and checks it with 64 random questions. The arrays of `order` have room for 2 K - 1 nodes. Returns
-   HIDDEN with the reason if the results do not determine an order. */
+/* Finds the order and checks it with 64 random queries. The arrays of `order` must have room for 2 K - 1 nodes. Returns
+   SMMA_TREE_HIDDEN with the reason if the results do not determine an order. */
 smma_tree_status smma_find_order_of_function(const smma_function *function, smma_sum_order *order, smma_error *error);
 
 #endif

@@ -2,11 +2,11 @@
 #include "tree/planned.h"
 #include "tree/text.h"
 
-/* Colours of Okabe and Ito's palette, lightened: readers with colour blindness can tell them apart. Shapes carry the
+/* Colours of Okabe and Ito's palette, lightened: readers with colour blindness can distinguish them. Shapes carry the
    same information. */
 static const char products_colour[] = "#cce3f2", c_colour[] = "#f9e2ae", fused_colour[] = "#cceadf";
 
-/* Writes text of HTML-like labels. */
+/* Writes a text for an HTML-like label, with its reserved characters as entities. */
 static void write_text(FILE *stream, const char *text) {
   for (; *text; text++) {
     if (*text == '&')
@@ -20,7 +20,7 @@ static void write_text(FILE *stream, const char *text) {
   }
 }
 
-/* Writes a table of the single products of a sum, at most eight in a line. */
+/* Writes a node with a table of the single products of a sum, at most eight in a line, and its edge to the sum. */
 static void write_products(FILE *stream, int sum, const int *product, int count) {
   const int columns = count > 8 ? 8 : count > 4 ? (count + 1) / 2 : count;
   fprintf(stream,
@@ -92,7 +92,7 @@ void smma_write_tree_graph(FILE *stream, const smma_tree *t, const char *title) 
 
 /* ---- Graphs of plans ---- */
 
-/* Writes text of a label, with a line break after colons and semicolons. */
+/* Writes a text for an HTML-like label, with a line break in place of a colon or semicolon before a space. */
 static void write_lines(FILE *stream, const char *text) {
   for (; *text; text++) {
     if ((*text == ':' || *text == ';') && text[1] == ' ')

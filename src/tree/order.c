@@ -31,7 +31,7 @@ static int compare_partners(const void *x, const void *y) {
   return p->vanishing != q->vanishing ? p->vanishing - q->vanishing : p->rank - q->rank;
 }
 
-/* Moves the partners with `vanishing` of at most `limit` to the front; returns their number. */
+/* Moves the partners whose `vanishing` is at most `limit` to the front, and returns their number. */
 static int gather(partner *p, int count, int limit) {
   int near = 0;
   for (int i = 0; i < count; i++)
@@ -69,9 +69,9 @@ static smma_tree_status belongs(search *s, const partner *p, int other, int size
 
 static smma_tree_status build(search *s, partner *p, int count, int *root);
 
-/* Makes the children of `sum` from partners that are first added to the other summands at this sum. Two partners that
-   belong to one child meet below the sum, so at most `limit` summands vanish. Partners of different children meet at
-   the sum. */
+/* Makes children of `sum` from partners that are first added to the other summands at this sum. Two partners in the
+   same child are added to each other below the sum, so at most `limit` summands vanish when they are +M and -M.
+   Partners in different children are added at the sum, so more vanish. */
 static smma_tree_status attach(search *s, int sum, partner *p, int count, int limit) {
   while (count > 0) {
     int size = 1, child;
@@ -88,7 +88,8 @@ static smma_tree_status attach(search *s, int sum, partner *p, int count, int li
   return SMMA_TREE_FOUND;
 }
 
-/* Adds the group at p[*size] to a sum whose first term is p[0 .. child_size - 1]. */
+/* Adds the group at p[*size] to a sum whose first term is p[0 .. child_size - 1]. Adds the group's length to
+   `*size`. */
 static smma_tree_status add_group(search *s, int sum, partner *p, int child_size, int *size, int count) {
   const int length = group_length(p + *size, count - *size), limit = p[*size].vanishing - child_size;
   if (!fits(p[*size].vanishing, child_size, length))
@@ -98,9 +99,9 @@ static smma_tree_status add_group(search *s, int sum, partner *p, int child_size
   return attach(s, sum, p + *size - length, length, limit);
 }
 
-/* Builds the tree of `count` partners, which are all summands below one sum, from the number that vanishes with the
-   first partner. Follows the path from the first partner upward. The number that vanishes in a sum is greater than
-   the size of its first term, and at most the size of the sum. Groups of equal numbers therefore stand in order
+/* Builds the tree of `count` partners, which are all summands below one sum, from their members `vanishing`. Sets
+   `*root` to this sum. Follows the path from the first partner upward. The number that vanishes in a sum is greater
+   than the size of its first term, and at most the size of the sum. Groups of equal numbers therefore stand in order
    along the path. */
 static smma_tree_status build(search *s, partner *p, int count, int *root) {
   smma_tree_status status = SMMA_TREE_FOUND;
@@ -165,16 +166,16 @@ smma_sum_of_ones smma_predict(const smma_sum_order *o, smma_order_entry *e, cons
   *greatest = 0;
   for (int n = 0; n < o->nodes; n++) {
     e[n].sum = n < o->count ? summand_of(what[n]) : (smma_sum_of_ones){0, 0};
-    e[n].beside = false;
+    e[n].has_huge_term = false;
   }
   for (int i = 0; i < o->nodes; i++) {
     const int node = e[i].sequence, above = o->parent[node];
     smma_sum_of_ones *s = &e[node].sum;
-    if (s->huge || (e[node].beside && !o->exact[node])) s->ones = 0;
+    if (s->huge || (e[node].has_huge_term && !o->exact[node])) s->ones = 0;
     if (abs(s->huge) > *greatest) *greatest = abs(s->huge);
     if (above == SMMA_NO_PARENT) break;
     e[above].sum.huge += s->huge, e[above].sum.ones += s->ones;
-    e[above].beside |= s->huge != 0;
+    e[above].has_huge_term |= s->huge != 0;
   }
   return e[o->root].sum;
 }

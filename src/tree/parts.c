@@ -9,14 +9,17 @@ typedef struct {
   smma_asker *asker;
   smma_tree *tree;
   smma_summands cut; /* with the largest ones that are truncated next to M, of the sign that rounding may make larger */
-  int sum, count, term[SMMA_MOST_SUMMANDS], summand[SMMA_MOST_SUMMANDS];
-  int part[SMMA_MOST_SUMMANDS];
-  size_t checks;
-  bool comparable; /* whether M at any two terms shows which other terms are truncated with them */
-  bool directed;   /* whether any rounding is directed */
+  int sum, count;    /* the sum's node in the tree; its number of terms */
+  int term[SMMA_MOST_SUMMANDS];    /* node of each term */
+  int summand[SMMA_MOST_SUMMANDS]; /* the summand that represents each term */
+  int part[SMMA_MOST_SUMMANDS];    /* number of the part that each term belongs to, or NO_PART */
+  size_t checks;                   /* number of test vectors that only check the parts */
+  bool comparable;                 /* whether M at any two terms shows which other terms are truncated with them */
+  bool directed;                   /* whether a truncation rounds in one direction, so that the parts can show */
 } fused_sum;
 
-/* Finds out which results are zero. */
+/* Lets the unit compute the test vectors; sets zero[i] to whether the result of q[i] is zero. Returns false if the unit
+   fails, like the other functions of this file that return bool. */
 static bool ask(fused_sum *s, const smma_summands *m, const smma_tree_question *q, size_t count, bool *zero) {
   uint64_t d[SMMA_MOST_QUESTIONS];
   if (smma_ask(s->asker, m, q, count, d) != SMMA_TREE_FOUND) return false;
@@ -24,8 +27,8 @@ static bool ask(fused_sum *s, const smma_summands *m, const smma_tree_question *
   return true;
 }
 
-/* Finds the greatest ones that are lost at the last term, with M and -M at the two terms before it. Then reverses the
-   sign of ones. */
+/* Sets s->cut.one to the greatest ones that are lost at the last term, with M and -M at the two terms before it. Then
+   reverses the sign of s->cut's ones. */
 static bool find_cut(fused_sum *s) {
   const int last = s->count - 1;
   smma_tree_question q = smma_pair_question(&s->cut, s->summand[last - 1], s->summand[last - 2], SMMA_SUMMAND_ZERO);
@@ -44,7 +47,8 @@ static bool find_cut(fused_sum *s) {
   return true;
 }
 
-/* Writes one test vector for each term except x and y, in order, with a one at that term. */
+/* Writes one test vector for each term except x, y and those marked in `without`: M at x, -M at y, and a one at the
+   term. Returns the number of test vectors. */
 static size_t write_rows(const fused_sum *s, int x, int y, const bool *without, smma_tree_question *q) {
   size_t count = 0;
   for (int i = 0; i < s->count; i++) {
@@ -55,8 +59,8 @@ static size_t write_rows(const fused_sum *s, int x, int y, const bool *without, 
   return count;
 }
 
-/* Sets `*any` to whether a one reaches d from any term outside `together`, with M and -M at x and y. Ones have the size
-   and sign of `ones`. */
+/* Sets `*any` to whether a one reaches d from any term that is not marked in `together`, with M and -M at x and y. Ones
+   have the size and sign of `ones`. */
 static bool ask_others(fused_sum *s, const smma_summands *ones, int x, int y, const bool *together, bool *any) {
   smma_tree_question q[SMMA_MOST_QUESTIONS];
   bool zero[SMMA_MOST_QUESTIONS];
@@ -68,9 +72,9 @@ static bool ask_others(fused_sum *s, const smma_summands *ones, int x, int y, co
   return good;
 }
 
-/* Finds the terms that are truncated together with x or y: a one at these terms does not show. At all other terms a
-   one shows, and a one of the opposite sign does not. Otherwise M at x and y cannot decide, and `s->comparable`
-   becomes false. If the smallest ones show, too, `s->directed` becomes true. */
+/* Marks in `together` the terms that are truncated together with x or y: a one at these terms does not reach d. At all
+   other terms a one reaches d, and a one of the opposite sign does not. If this is not so, M at x and y cannot decide,
+   and s->comparable becomes false. If the smallest ones reach d, too, s->directed becomes true. */
 static bool find_together(fused_sum *s, int x, int y, bool *together) {
   smma_tree_question q[SMMA_MOST_QUESTIONS];
   smma_summands turned = s->cut, small = s->cut;
@@ -90,7 +94,7 @@ static bool find_together(fused_sum *s, int x, int y, bool *together) {
 }
 
 /* Finds a partner for the last term x among the terms before it, so that some terms are truncated neither with x nor
-   with the partner. `*partner` is the number of terms if no term qualifies. */
+   with the partner. Sets `*partner` to the number of terms if no term qualifies. */
 static bool find_partner(fused_sum *s, int *partner) {
   smma_tree_question q[MOST_PARTNERS];
   bool zero[MOST_PARTNERS];
@@ -108,8 +112,8 @@ static bool find_partner(fused_sum *s, int *partner) {
   return true;
 }
 
-/* Checks the first part: with M at another of its terms and at y outside the part, the last term must be truncated,
-   too. Otherwise the parts are not valid. */
+/* Checks part 0: with M at one of its terms and -M at y outside the part, a one at the last term must be truncated,
+   too. Otherwise sets s->comparable to false, because the parts are not valid. */
 static bool confirm_first_part(fused_sum *s, int y) {
   const int x = s->count - 1;
   bool together[SMMA_MOST_SUMMANDS];
@@ -122,8 +126,8 @@ static bool confirm_first_part(fused_sum *s, int y) {
   return true;
 }
 
-/* Finds part 0, the part of the last term x. Its terms are truncated both if M is at x and y, and if M is at x and z,
-   where z is a term in neither part. */
+/* Finds part 0, the part of the last term x. Its terms are truncated both with M at x and y, and with M at x and z,
+   where z is a term in neither x's nor y's part. `*found` is false if all terms belong to at most two parts. */
 static bool find_first_part(fused_sum *s, bool *found) {
   const int x = s->count - 1;
   bool with_y[SMMA_MOST_SUMMANDS], with_z[SMMA_MOST_SUMMANDS];
@@ -150,8 +154,8 @@ static bool find_next_part(fused_sum *s, int x, int part) {
   return true;
 }
 
-/* Makes the terms of a part children of a new sum. If the sum is c and two other terms, c and one other are not a
-   part. */
+/* Makes the terms of a part children of a new sum, unless they are all terms or a single one. In a sum of c and two
+   products, c and one product are not a part. */
 static void make_part(fused_sum *s, int part) {
   smma_tree *t = s->tree;
   int members = 0;
@@ -193,7 +197,7 @@ static bool find_parts_of(smma_asker *asker, smma_tree *t, int sum, size_t *chec
   return true;
 }
 
-/* Makes a sum of each group of a fused sum that is added first, if there are any. */
+/* Makes a new sum of each group of terms that is added first, and sets t->uneven[sum]. */
 static void make_stages(smma_tree *t, int sum, const smma_stages *stages, fused_sum *s) {
   int groups = 0;
   for (int i = 0; i < s->count; i++) {
@@ -204,8 +208,8 @@ static void make_stages(smma_tree *t, int sum, const smma_stages *stages, fused_
   t->uneven[sum] = stages->c_counts_less && !stages->c_is_apart;
 }
 
-/* Finds the stages, or else the parts, of a fused sum. `*nodes` is the number of nodes to examine; new ones are
-   added to it. */
+/* Finds the stages or, if there are none, the parts of a fused sum. If it has stages, increases `*nodes`, the number of
+   nodes to examine, by the new sums. */
 static bool find_stages_or_parts(smma_asker *asker, smma_tree *t, int sum, int *nodes, size_t *checks) {
   const size_t before = asker->asked;
   fused_sum s = fused_sum_of(asker, t, sum);
@@ -236,7 +240,7 @@ smma_tree_status smma_find_parts(smma_asker *asker, smma_tree *t) {
     int child[SMMA_MOST_SUMMANDS];
     if (smma_tree_children(t, sum, child) < 3 || t->exact[sum]) continue;
     if (t->summands.left) {
-      /* +M and -M leave a remainder when they cancel, so no further query can distinguish orders */
+      /* +M and -M leave a remainder, so no further query can show stages or parts */
       t->hidden[sum] = true;
       continue;
     }

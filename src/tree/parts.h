@@ -8,8 +8,8 @@
 #include "tree/ask.h"
 #include "tree/tree.h"
 
-/* Makes a sum of each part of a fused sum that has parts. Returns SMMA_TREE_FOUND, or SMMA_TREE_FAILED if the unit
-   fails. */
+/* Finds the stages (tree/stages.h) or the parts of each fused sum of the tree, and adds a sum to the tree for each of
+   them. Sets `uneven` and `hidden` of the tree. Returns SMMA_TREE_FOUND, or SMMA_TREE_FAILED if the unit fails. */
 smma_tree_status smma_find_parts(smma_asker *asker, smma_tree *tree);
 
 #endif

@@ -38,8 +38,9 @@ static size_t add_rounding(smma_planned_tree *t, int format, size_t node) {
   return above;
 }
 
-/* Reports whether `part` becomes another child of the sum `total`. It does if the sum has the task's operation and
-   formats, and the part's sums nest less deeply. Otherwise the addition is a new sum on a higher level of the tree. */
+/* Reports whether the addition of `part` to `total` makes `part` another child of `total`, instead of a new sum of
+   both. This is so if `total` is a sum with the task's kind of addition and formats, and sums nest less deeply in
+   `part` than in `total`. */
 static bool can_extend(const smma_planned_tree *t, const smma_task *task, size_t total, size_t part) {
   const smma_planned_node *n = &t->node[total];
   return n->kind == SMMA_PLANNED_SUM && n->with == task->with && n->stored == task->stored && n->total == task->total &&
@@ -147,9 +148,10 @@ typedef struct {
 
 #define ADD(...) smma_append_text(text, size, __VA_ARGS__)
 
-/* The k of a subtree in order, as text "0..15, 32..47, ..." with at most three ranges. */
+/* The state of writing the k of a subtree in order, as text "0..15, 32..47, ..." with at most three ranges. */
 typedef struct {
-  size_t first, end, ranges;
+  size_t first, end; /* the current range is `first` to end - 1; it is empty if they are equal */
+  size_t ranges;     /* number of ranges written */
 } k_ranges;
 
 static void append_range(k_ranges *r, char *text, size_t size) {
@@ -205,7 +207,7 @@ static void append_sum(const smma_planned_node *n, char *text, size_t size) {
   if (n->total != SMMA_STORED_AS_IS) ADD(", each total rounded to %s", smma_format_text((smma_format)n->total));
 }
 
-/* Writes the text of one node, or of `times` equal nodes. */
+/* Appends the text of a node or, if `times` is greater than 1, of that number of equal nodes. */
 static void append_node(const smma_planned_tree *t, size_t node, size_t times, char *text, size_t size) {
   const smma_planned_node *n = &t->node[node];
   const char *s = times == 1 ? "" : "s";
@@ -234,7 +236,7 @@ static size_t add_line(drawing *d, size_t parent, smma_planned_kind kind) {
   return d->count++;
 }
 
-/* Returns the last of `times` siblings. */
+/* Returns the last of `times` siblings, of which `node` is the first. */
 static size_t last_of(const smma_planned_tree *t, size_t node, size_t times) {
   while (--times) node = t->node[node].next;
   return node;
@@ -242,7 +244,8 @@ static size_t last_of(const smma_planned_tree *t, size_t node, size_t times) {
 
 static void draw(drawing *d, size_t node, size_t times, size_t parent);
 
-/* Draws the children. Equal siblings appear once if there are at least four of them or if they are large. */
+/* Draws the children of `node` below line `parent`. Equal siblings share a line if they are at least LEAST_EQUAL, or if
+   each of them has at least LARGE nodes. */
 static void draw_children(drawing *d, size_t node, size_t parent) {
   enum { LEAST_EQUAL = 4, LARGE = 8 };
   const smma_planned_tree *t = d->tree;

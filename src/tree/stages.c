@@ -2,8 +2,10 @@
 
 #include <string.h>
 
-/* MOST_WITHOUT_ROOM: with this number of terms or fewer, M at c and two halves of -M leave no room for two ones. */
-enum { MOST_PLACES = 8, NO_GROUP = -1, MOST_WITHOUT_ROOM = 4 };
+enum { MOST_PLACES = 8, NO_GROUP = -1 };
+
+/* With at most this many terms, M at c and two halves of -M leave no room for two ones. */
+enum { MOST_WITHOUT_ROOM = 4 };
 
 /* Two terms that hold +M and -M. */
 typedef struct {
@@ -12,24 +14,25 @@ typedef struct {
 
 typedef struct {
   smma_asker *asker;
-  smma_summands m; /* with the ones of the current question */
-  const int *summand;
-  int count;
+  smma_summands m;              /* its ones are those of the current test vector */
+  const int *summand;           /* the summand that represents each term */
+  int count;                    /* number of terms */
   int vanishing;                /* exponent of ones that vanish at each term */
-  bool has_c;                   /* the first term is c, or has c in it */
-  int lost[SMMA_MOST_SUMMANDS]; /* exponents of the greatest ones that vanish, by term */
-  place at[MOST_PLACES];
-  int places;
-  int other, with; /* other: a term in the group of the first product; with: the first term of another group; both 0 if
-                      there is no such term */
+  bool has_c;                   /* whether the first term is represented by c */
+  int lost[SMMA_MOST_SUMMANDS]; /* for each term, the exponent of the greatest ones that vanish there */
+  place at[MOST_PLACES];        /* the places at which M and -M are tried */
+  int places;                   /* number of places */
+  int other;                    /* the first term outside the group of term 1; `count` if there is none */
+  int with;                     /* the last term after term 1 except `other`; 0 if there is none */
 } search;
 
-/* Returns a test vector with +M and -M at one place. */
+/* Returns a test vector with +M and -M at a place and zeros elsewhere. */
 static smma_tree_question row_at(const search *s, place at) {
   return smma_pair_question(&s->m, s->summand[at.plus], s->summand[at.minus], SMMA_SUMMAND_ZERO);
 }
 
-/* Runs the test vectors q, with ones of 2^one[i] in q[i]; d[i] receives the result. */
+/* Lets the unit compute the test vectors q, with ones of size 2^one[i] in q[i]; d[i] receives the result. Returns false
+   if the unit fails, like the other functions of this file that return bool. */
 static bool ask(search *s, const int *one, const smma_tree_question *q, size_t count, uint64_t *d) {
   smma_asker *asker = s->asker;
   for (size_t from = 0, now; from < count; from += now) {
@@ -70,8 +73,8 @@ static bool ask_lost(search *s, const int *one, const smma_tree_question *q, siz
 
 static bool is_at(place at, int term) { return at.plus == term || at.minus == term; }
 
-/* Fills s->lost: for each term the exponent of the greatest ones that vanish, and of these the least over all places of
-   M and -M. Bisects between the original ones, which vanish, and M. */
+/* Fills s->lost: for each term the exponent of the greatest ones that vanish, for the place of M and -M where this is
+   least. Bisects between the original ones, which vanish, and M. */
 static bool find_lost(search *s) {
   smma_tree_question q[SMMA_MOST_SUMMANDS];
   int least[SMMA_MOST_SUMMANDS], greatest[SMMA_MOST_SUMMANDS], middle[SMMA_MOST_SUMMANDS];
@@ -118,8 +121,8 @@ static void choose_places(search *s) {
 
 /* ---- Pairs ---- */
 
-/* Determines for each y of the list whether ones at terms x and y reach d together, for any place of M and -M, although
-   each of them alone is lost. */
+/* Sets together[i] to whether ones at terms x and y[i] reach d together, for any place of M and -M, although each of
+   them alone is lost. */
 static bool ask_pairs(search *s, int x, const int *y, int count, bool *together) {
   for (int i = 0; i < count; i++) together[i] = false;
   for (int p = 0; p < s->places; p++) {
@@ -141,7 +144,8 @@ static bool ask_pairs(search *s, int x, const int *y, int count, bool *together)
   return true;
 }
 
-/* Makes groups from pairs. Sets `uneven` if x and y are together, and y and z, but not x and z. */
+/* Makes groups from pairs of terms whose ones reach d together. Sets stages->uneven if this is so for x and y, and for
+   y and z, but not for x and z. */
 static bool find_groups(search *s, smma_stages *stages) {
   for (int i = 0; i < s->count; i++) stages->group[i] = NO_GROUP;
   stages->groups = 0;
@@ -193,17 +197,17 @@ static bool check_evenness(search *s, smma_stages *stages) {
 
 /* ---- c ---- */
 
-/* A test vector with M at c. d is nearly M, and a one may change it. */
+/* A test vector with M at c, to which a one is added. The result is nearly M, and the one may change it. */
 typedef struct {
   smma_tree_question row; /* the test vector without ones */
   int term;               /* the term that gets the one */
   bool negative_ones;
-  int near; /* exponent of the greatest product of the test vector, or of M */
-} beside_c;
+  int near; /* exponent of the greatest product of the test vector; of M if it has no products */
+} huge_c_row;
 
-/* Finds the greatest ones at b->term that do not change d of b->row. `*lost` is s->vanishing - 1 if all ones change
-   d, and `near` if no ones do. */
-static bool find_lost_beside_c(search *s, const beside_c *b, int *lost) {
+/* Sets `*lost` to the exponent of the greatest ones at b->term that do not change d of b->row: s->vanishing - 1 if all
+   ones change d, and b->near if no ones do. */
+static bool find_lost_with_huge_c(search *s, const huge_c_row *b, int *lost) {
   smma_tree_question q[] = {b->row, b->row};
   int greatest = b->near;
   q[1].what[s->summand[b->term]] = SMMA_SUMMAND_ONE;
@@ -222,6 +226,7 @@ static bool find_lost_beside_c(search *s, const beside_c *b, int *lost) {
   return true;
 }
 
+/* Whether the other terms are added before they are aligned with c (APART) or aligned with c (TOGETHER). */
 typedef enum { UNCLEAR, APART, TOGETHER } judgement;
 
 static void put(search *s, smma_tree_question *q, int term, bool negative, int exponent) {
@@ -229,9 +234,9 @@ static void put(search *s, smma_tree_question *q, int term, bool negative, int e
   q->smaller[s->summand[term]] = s->m.huge - exponent;
 }
 
-/* Finds out whether a one of the opposite sign and twice the size, at `other`, undoes the effect of the one at
-   b->term on d. */
-static bool ask_opposite(search *s, const beside_c *b, int other, bool *undone) {
+/* Sets `*undone` to whether a one of the opposite sign and twice the size, at term `other`, undoes the effect of the
+   one at b->term on d. */
+static bool ask_opposite(search *s, const huge_c_row *b, int other, bool *undone) {
   const int one[] = {s->vanishing + 1, s->vanishing + 1};
   smma_tree_question q[] = {b->row, b->row};
   uint64_t d[2];
@@ -243,11 +248,12 @@ static bool ask_opposite(search *s, const beside_c *b, int other, bool *undone) 
   return true;
 }
 
-/* Judges whether c is apart if ones of every size change d, because a directed rounding can turn any one into the last
-   retained bit. If an opposite one at another term undoes the change, the two ones are added before they are aligned
-   with c. But if c undoes the change in the same way while M is at that other term, the whole sum is rounded. */
-static bool judge_directed(search *s, const beside_c *b, judgement *j) {
-  beside_c turned = *b;
+/* Judges whether c is apart, in the case that ones of every size change d, because a directed rounding turns any one
+   into a unit of the last retained bit. If an opposite one at another term undoes the change, the two ones are added
+   before they are aligned with c. But if c undoes the change in the same way while M is at that other term, the whole
+   sum is rounded. */
+static bool judge_directed(search *s, const huge_c_row *b, judgement *j) {
+  huge_c_row turned = *b;
   bool by_other, by_c;
   turned.row = (smma_tree_question){.what = {SMMA_SUMMAND_ZERO}};
   put(s, &turned.row, s->other, false, s->m.huge);
@@ -259,20 +265,20 @@ static bool judge_directed(search *s, const beside_c *b, judgement *j) {
 /* Judges whether c is apart, in the case that ones up to 2^lost do not change d. Adds a second one of 2^lost at
    s->other. If each one is truncated separately, the limit remains the same. If the two are added first, ones of 2^lost
    now change d, and smaller ones do not. Any other result may come from the rounding of d. */
-static bool judge_lost(search *s, const beside_c *b, int lost, judgement *j) {
-  beside_c both = *b;
+static bool judge_lost(search *s, const huge_c_row *b, int lost, judgement *j) {
+  huge_c_row both = *b;
   int now;
   put(s, &both.row, s->other, b->negative_ones, lost);
-  if (!find_lost_beside_c(s, &both, &now)) return false;
+  if (!find_lost_with_huge_c(s, &both, &now)) return false;
   *j = now == lost - 1 ? APART : now == lost ? TOGETHER : UNCLEAR;
   return true;
 }
 
 /* Judges with one test vector whether c is apart, from the greatest ones at b->term that do not change d. */
-static bool judge_row(search *s, const beside_c *b, judgement *j) {
+static bool judge_row(search *s, const huge_c_row *b, judgement *j) {
   int lost;
   *j = UNCLEAR;
-  if (!find_lost_beside_c(s, b, &lost)) return false;
+  if (!find_lost_with_huge_c(s, b, &lost)) return false;
   if (lost == b->near) return true;
   if (lost < s->vanishing) return b->near < s->m.huge || judge_directed(s, b, j);
   if (b->near < s->m.huge && b->near - lost == s->m.huge - s->lost[b->term]) {
@@ -282,16 +288,16 @@ static bool judge_row(search *s, const beside_c *b, judgement *j) {
   return lost > s->lost[b->term] || judge_lost(s, b, lost, j);
 }
 
-/* Judges with several test vectors whether c is apart. At s->with the vectors have 0, half or a quarter of an ulp of d,
-   with either sign; half an ulp makes the rounding of d a tie. A finding of one test vector is valid unless another
-   test vector contradicts it. */
+/* Judges with several test vectors whether c is apart. At term s->with the vectors have 0, half or a quarter of an ulp
+   of d, with either sign; half an ulp makes the rounding of d a tie. A finding of one test vector is valid unless
+   another test vector contradicts it. */
 static bool judge_rows(search *s, smma_stages *stages) {
   const int fraction = smma_encoding_of(s->m.instruction->d).fraction_bits;
   const int near[] = {0, fraction + 1, fraction + 2};
   bool seen[3] = {false};
   for (int n = 0; n < (s->with ? 3 : 1); n++)
     for (int signs = 0; signs < (n ? 4 : 2); signs++) {
-      beside_c b = {.term = 1, .negative_ones = signs & 1, .near = s->m.huge - near[n]};
+      huge_c_row b = {.term = 1, .negative_ones = signs & 1, .near = s->m.huge - near[n]};
       judgement j;
       if (b.near <= s->vanishing) continue;
       put(s, &b.row, 0, false, s->m.huge);
@@ -304,10 +310,10 @@ static bool judge_rows(search *s, smma_stages *stages) {
   return true;
 }
 
-/* Returns a test vector with an odd c, at term 2 a value near the last place of d, and at term 1 a one of the
-   opposite sign. */
-static beside_c opposing(search *s, int near, bool negative_ones) {
-  beside_c b = {.row = {.odd_c = true}, .term = 1, .negative_ones = negative_ones, .near = near};
+/* Returns a test vector with an odd c at term 0, 2^near or -2^near, which is near the last place of d, at term 2, and a
+   one of the opposite sign at term 1. */
+static huge_c_row opposing(search *s, int near, bool negative_ones) {
+  huge_c_row b = {.row = {.odd_c = true}, .term = 1, .negative_ones = negative_ones, .near = near};
   put(s, &b.row, 0, false, s->m.huge);
   put(s, &b.row, 2, !negative_ones, near);
   return b;
@@ -321,10 +327,10 @@ static bool judge_two(search *s, smma_stages *stages) {
   if (smma_encoding_of(s->m.instruction->c).fraction_bits < fraction) return true;
   for (int negative = 0; negative < 2; negative++)
     for (int near = s->m.huge - fraction - 1, before = s->vanishing - 1; near <= s->m.huge - fraction + 1; near++) {
-      const beside_c b = opposing(s, near, negative);
+      const huge_c_row b = opposing(s, near, negative);
       int lost;
       if (near <= s->vanishing) continue;
-      if (!find_lost_beside_c(s, &b, &lost)) return false;
+      if (!find_lost_with_huge_c(s, &b, &lost)) return false;
       if (lost < s->vanishing || lost == near || lost >= s->lost[1]) lost = s->vanishing - 1;
       stages->c_counts_less |= lost >= s->vanishing;
       stages->c_is_apart |= before >= s->vanishing && lost == before + 1;
@@ -334,8 +340,8 @@ static bool judge_two(search *s, smma_stages *stages) {
   return true;
 }
 
-/* Finds two terms, 1 and 2 or else term 1 and another term of its group, and a third term outside their groups.
-   Returns false if the groups leave no such term. */
+/* Sets `*halves` to two terms, 1 and 2 or else term 1 and another term of its group, and `*last` to the last term
+   outside their groups. Returns false if there is no such term. */
 static bool find_halves(const search *s, const int *group, place *halves, int *last) {
   for (int y = 2; y < s->count; y++) {
     if (y > 2 && group[y] != group[1]) continue;
@@ -350,8 +356,8 @@ static bool find_halves(const search *s, const int *group, place *halves, int *l
 }
 
 /* Tests with M at c and half of -M at two terms whether other terms keep one bit more than next to -M, because c's
-   exponent does not count or counts less. Uses two ones if terms of two groups are available; two ones do not make a
-   tie. `*asked` is false if no group is left for a one. */
+   exponent does not count or counts less; sets `*more`. Uses two ones if terms of two groups are available, because two
+   ones do not make a tie. Sets `*asked` to false if no group is left for a one. */
 static bool ask_halves(search *s, const int *group, bool *asked, bool *more) {
   smma_tree_question q = {.what = {SMMA_SUMMAND_ZERO}};
   place halves;
@@ -372,7 +378,7 @@ static bool ask_halves(search *s, const int *group, bool *asked, bool *more) {
   return true;
 }
 
-/* Determines whether the terms other than c are added before they are aligned with c. */
+/* Determines whether the terms other than c are added before they are aligned with c, and whether c counts less. */
 static bool find_whether_c_is_apart(search *s, smma_stages *stages) {
   bool asked;
   if (!s->has_c) return true;
@@ -384,7 +390,7 @@ static bool find_whether_c_is_apart(search *s, smma_stages *stages) {
   return s->other == s->count || (judge_rows(s, stages) && (s->count > MOST_WITHOUT_ROOM || judge_two(s, stages)));
 }
 
-/* Determines whether the ones vanish at every term, for all places of M and -M. */
+/* Sets `*all` to whether the original ones vanish at every term, for all places of M and -M. */
 static bool ask_whether_lost(search *s, bool *all) {
   *all = true;
   for (int p = 0; p < s->places; p++) {

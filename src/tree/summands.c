@@ -7,11 +7,13 @@
 #include "isa/format_name.h"
 #include "rows/place.h"
 
-/* LEAST_FRACTION_BITS: fraction bits of the narrowest internal rounding of FP32 sums in a unit. MOST_NAMES: most
-   ones that a text names. */
-enum { LEAST_FRACTION_BITS = 10, MOST_NAMES = 3 };
+/* Fraction bits of the narrowest internal rounding of FP32 sums in a unit. */
+enum { LEAST_FRACTION_BITS = 10 };
 
-/* The exponents of a format's powers of two. */
+/* If there are more ones, a text has their number instead of their names. */
+enum { MOST_NAMES = 3 };
+
+/* The range of exponents of a format's powers of two: the least, the least of normal numbers, and the greatest. */
 typedef struct {
   int least, least_normal, greatest;
 } range;
@@ -23,7 +25,7 @@ static range range_of(smma_format format) {
   return (range){normal - f.fraction_bits, normal, largest.exponent};
 }
 
-/* Returns the exponent range of products. */
+/* Returns the range of products of a factor with range x and one with range y. */
 static range times(range x, range y) {
   return (range){x.least + y.least, x.least_normal + y.least_normal, x.greatest + y.greatest};
 }
@@ -38,14 +40,15 @@ static range product_range(const smma_instruction *i, bool scaled) {
   return scaled ? times(product, times(range_of(i->scale), range_of(i->scale))) : product;
 }
 
-/* Returns the bits that suffice for M + K ones to round to M in d's format, and in FP32, because the unit may use
-   FP32 internally. */
+/* Returns the bits that suffice for M plus ones to round to M in d's format and in FP32, because the unit may use FP32
+   internally. */
 int smma_necessary_bits(const smma_summands *s) {
   const int precision = smma_encoding_of(s->instruction->d).fraction_bits + 1;
   return smma_maximum(precision, 24) + 1 + smma_bit_length((uint64_t)s->count);
 }
 
-/* Chooses M and ones in range r. Uses subnormals only if necessary, because units may flush them. */
+/* Sets s->huge and s->one to the farthest exponents in range r. Uses subnormals only if necessary, because units may
+   flush them. Returns whether M and ones are far enough from each other. */
 static bool choose_range(smma_summands *s, range r) {
   const int bits = smma_necessary_bits(s);
   s->huge = r.greatest;
@@ -71,8 +74,8 @@ bool smma_choose_summands(const smma_instruction *i, smma_summands *s, smma_erro
 
 static int clamp(int x, int least, int greatest) { return x < least ? least : x > greatest ? greatest : x; }
 
-/* Splits the exponent of a product into two halves, with `lean` moved to y, as far as the ranges allow. Both factors
-   are normal if possible. */
+/* Splits the exponent of a product into those of factors x and y: y gets half of it plus `lean`, as far as the ranges
+   allow. Both factors are normal if possible. */
 static void split(int exponent, int lean, range x, range y, int *of_x, int *of_y) {
   const bool normal = exponent >= x.least_normal + y.least_normal;
   const int least_x = normal ? x.least_normal : x.least, least_y = normal ? y.least_normal : y.least;
@@ -80,7 +83,7 @@ static void split(int exponent, int lean, range x, range y, int *of_x, int *of_y
   *of_y = exponent - *of_x;
 }
 
-/* Returns the encoding of `significand`, which is less than 2, times 2^exponent. */
+/* Returns the encoding of 2^exponent times a significand with `fraction_bits` bits after the binary point. */
 static uint64_t encoded(smma_format format, uint64_t significand, int fraction_bits, int exponent, bool negative) {
   const smma_number x = {.significand = significand,
                          .exponent = exponent,
@@ -153,7 +156,7 @@ int smma_greatest_one(const smma_summands *s) {
 
 /* Counts the ones in d in the case that M and -M leave a remainder. All ones have the same sign, and their sum is less
    than a unit of the remainder. */
-static int count_beside_units(const smma_summands *s, smma_number x) {
+static int count_ones_with_remainder(const smma_summands *s, smma_number x) {
   const double units = ldexp(1, s->huge - s->left - s->one);
   const double ones = ldexp((double)x.significand, x.exponent - x.fraction_bits - s->one);
   double rest = fmod(x.negative == s->negative_ones ? ones : -ones, units);
@@ -165,7 +168,7 @@ int smma_count_ones(const smma_summands *s, uint64_t d) {
   const smma_number x = smma_decode(smma_encoding_of(s->instruction->d), d);
   const double ones = ldexp((double)x.significand, x.exponent - x.fraction_bits - s->one);
   if (x.kind == SMMA_ZERO) return 0;
-  if (s->left) return count_beside_units(s, x);
+  if (s->left) return count_ones_with_remainder(s, x);
   if (x.kind != SMMA_FINITE || x.negative != s->negative_ones || ones > s->count || ones != floor(ones)) return -1;
   return (int)ones;
 }
@@ -189,8 +192,8 @@ const char *smma_summand_name(const smma_summands *s, int index, char text[32]) 
   return text;
 }
 
-/* Appends ", 2^30 at c" for each summand with the value `what`. If there are many ones, appends their number
-   instead. */
+/* Appends a text such as ", 2^30 at c" for each summand with the value `what`. If there are more than MOST_NAMES ones,
+   appends their number instead. */
 static void append_summands(const smma_summands *s, const smma_tree_question *q, smma_summand what, char text[256]) {
   const bool negative = what == SMMA_SUMMAND_ONE ? s->negative_ones : what == SMMA_SUMMAND_MINUS_HUGE;
   const int exponent = what == SMMA_SUMMAND_ONE ? s->one : s->huge;

@@ -4,7 +4,7 @@
 
 enum { MOST_DEPTH = SMMA_MOST_SUMMANDS };
 
-/* Prints the products among the children: "0..7", "0, 2, 4". */
+/* Prints `count` products, with ranges for adjacent ones: "0..7", "0, 2, 4". */
 static void print_products(FILE *stream, const int *child, int count) {
   for (int i = 0, length; i < count; i += length) {
     for (length = 1; i + length < count && child[i + length] == child[i] + length;) length++;
@@ -16,7 +16,8 @@ static void print_products(FILE *stream, const int *child, int count) {
 
 static void print_node(FILE *stream, const smma_tree *t, int node, char *prefix);
 
-/* Prints the children, one line each; single products of one sum share a line. */
+/* Prints the children of a sum, one line each; its single products share the last line. `prefix` is the beginning of
+   the lines. */
 static void print_children(FILE *stream, const smma_tree *t, int node, char *prefix) {
   int child[SMMA_MOST_SUMMANDS], product[SMMA_MOST_SUMMANDS], products = 0, lines = 0;
   const int count = smma_tree_children(t, node, child);

@@ -23,7 +23,7 @@ int smma_tree_size(const smma_tree *t, int node) {
   return size;
 }
 
-/* Lists the children of a node. Goes through the summands in order; each of them is a child or lies below a child. */
+/* Goes through the summands, c first; each summand below the node is a child or lies below a child. */
 int smma_tree_children(const smma_tree *t, int node, int child[SMMA_MOST_SUMMANDS]) {
   const int c = t->summands.count - 1;
   bool listed[SMMA_MOST_TREE_NODES] = {false};

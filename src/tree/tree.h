@@ -18,24 +18,25 @@ typedef struct {
   size_t rows, checks;               /* number of test vectors used to find the tree, and to check it */
 } smma_tree;
 
-/* Returns the order of a tree, as a view of its arrays. */
+/* Returns the tree's order, which shares the tree's arrays. */
 smma_sum_order smma_order_of(smma_tree *tree);
 
-/* Fills `child` with the children of a sum: the child with c first, then by least k. Returns their number. */
+/* Fills `child` with the children of a sum: first the child that contains c, then the others by their least k. Returns
+   their number. */
 int smma_tree_children(const smma_tree *tree, int node, int child[SMMA_MOST_SUMMANDS]);
 
 /* Reports whether the node is a summand, not a sum. */
 bool smma_tree_is_leaf(const smma_tree *tree, int node);
 
-/* The kind of a sum. For the sum of a scale block and another term, the search does not determine whether the
-   block's own products are added first or fused with the other term. */
+/* The kind of a sum. SMMA_SUM_OF_BLOCKS is the sum of a scale block and another term: the search does not determine
+   whether the block's products are added first or fused with the other term. */
 typedef enum { SMMA_ADDITION, SMMA_FUSED_SUM, SMMA_SUM_OF_BLOCKS } smma_sum_kind;
 smma_sum_kind smma_kind_of_sum(const smma_tree *tree, int node);
 
 /* Returns the number of summands at or below the node. */
 int smma_tree_size(const smma_tree *tree, int node);
 
-/* Reports whether both trees have sums of the same summands. */
+/* Reports whether both trees have the same sums of the same summands. */
 bool smma_same_order(const smma_tree *x, const smma_tree *y);
 
 #endif

@@ -63,7 +63,7 @@ static smma_datum *range_datum(size_t first, size_t last) {
   return smma_datum_list_of(2, smma_datum_count((int64_t)first), smma_datum_count((int64_t)last));
 }
 
-/* Returns a summand as k, [first k, last k] or "c"; a sum as a record. */
+/* Returns a node as data: a summand as k, [first k, last k] or "c", and a sum as a record. */
 static smma_datum *node_datum(const smma_tree *t, int node) {
   int child[SMMA_MOST_SUMMANDS];
   const int count = smma_tree_children(t, node, child), products = t->summands.products;
@@ -85,7 +85,7 @@ static smma_datum *node_datum(const smma_tree *t, int node) {
   return record;
 }
 
-/* Returns the k of a call as [[first k, last k], ...]. */
+/* Returns the k of a call's products as ranges [[first k, last k], ...]. */
 static smma_datum *call_datum(const smma_schedule *s, size_t step) {
   const size_t *k = s->k + step * s->k_per_step;
   smma_datum *ranges = smma_datum_list();

@@ -13,18 +13,19 @@ enum { SMMA_MOST_ORDER_K = 1 << 20 }; /* the greatest K of a product with a plan
 typedef struct {
   smma_unit *unit;
   const smma_instruction *instruction;
-  const smma_plan *plan; /* NULL: a single instruction */
-  const char *plan_name;
-  size_t k; /* K of a product with a plan: 1 to SMMA_MOST_ORDER_K */
+  const smma_plan *plan; /* NULL: the order within a single instruction */
+  const char *plan_name; /* for messages and data */
+  size_t k;              /* K of a product with a plan: 1 to SMMA_MOST_ORDER_K */
 } smma_unit_order_request;
 
 typedef struct {
   smma_tree tree; /* the order within one call of the instruction */
-  /* With a plan: its calls. Each call sums in the order of `tree`. */
+  /* The following members are set only with a plan: its calls and their order. Each call sums in the order of
+     `tree`. */
   smma_schedule schedule;
   smma_planned_tree planned;
-  smma_planned_line *line; /* the drawing */
-  size_t lines;
+  smma_planned_line *line; /* the lines of the plan's drawing */
+  size_t lines;            /* number of lines */
 } smma_unit_order;
 
 /* Finds the reduction order of the unit, and with a plan the order of its calls. Returns false with a one-line message
@@ -37,7 +38,7 @@ void smma_unit_order_free(smma_unit_order *order);
    then an epilogue, 2 operations; D in bf16". Returns `text`. */
 const char *smma_unit_order_words(const smma_unit_order_request *request, const smma_unit_order *order, char text[512]);
 
-/* Returns the order as a record: what --json prints. */
+/* Returns the order as the record that --json prints. */
 smma_datum *smma_unit_order_datum(const smma_unit_order_request *request, const smma_unit_order *order);
 
 #endif

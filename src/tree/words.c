@@ -35,7 +35,7 @@ const char *smma_sum_name(const smma_tree *t, int node, char text[48]) {
 
 static const char *sum_name(int terms) { return terms > 2 ? "fused sum" : "sum"; }
 
-/* Returns the only child that is a sum, NONE, or SEVERAL. `*leaves` is the number of other children. */
+/* Returns the only child that is a sum, or NONE, or SEVERAL. Sets `*leaves` to the number of other children. */
 static int inner_sum(const smma_tree *t, int node, int *leaves) {
   int child[SMMA_MOST_SUMMANDS], inner = NONE;
   const int count = smma_tree_children(t, node, child);
@@ -50,8 +50,8 @@ static int inner_sum(const smma_tree *t, int node, int *leaves) {
 }
 
 /* Returns the number of sums of a chain without c, or 0 if the node is not a chain. In a chain each sum adds the same
-   number of products to the previous result. The first sum consists of products only: of the same number, or of two if
-   the other sums add single products. */
+   number of products, `*products`, to the previous result. The first sum consists of this number of products only, or
+   of two if the other sums add single products. */
 static int chain_length(const smma_tree *t, int node, int *products) {
   int length = 1, leaves, inner = inner_sum(t, node, products);
   for (; inner >= 0; length++) {
@@ -109,7 +109,7 @@ static void describe_all(const smma_tree *t, const int *node, int count, char *t
     snprintf(text, WORDS, "%d terms with %d %ss among them", count, products, thing(t));
 }
 
-/* Describes the sum that `below` is a term of, without `below`. */
+/* Describes the sum that `below` is a term of, without `below`. Returns the kind of the sum. */
 static smma_sum_kind describe_step(const smma_tree *t, int below, char *text) {
   int child[SMMA_MOST_SUMMANDS], other[SMMA_MOST_SUMMANDS], others = 0;
   const int sum = t->parent[below], count = smma_tree_children(t, sum, child);
