@@ -43,14 +43,15 @@ smma_status smma_describe(const smma_instruction *i, smma_instruction_info *info
   return SMMA_OK;
 }
 
-/* Reports whether the text is of recordings on an H100: the first evidence of Hopper's rules for floating point,
-   integers and FP64. */
+/* Reports whether an evidence text is about recordings on an H100: it is the first evidence of one of Hopper's rules,
+   for floating point, integers or FP64. */
 static bool is_of_h100(const char *text) {
   return text == *smma_rule_hopper_f32.evidence || text == *smma_rule_nvidia_integer.evidence ||
          text == *smma_rule_nvidia_fma.evidence;
 }
 
-/* Reports whether the text is of recordings on another architecture that shares the rule (an H100, a B200). */
+/* Reports whether an evidence text is about recordings on another architecture (H100, B200) that shares the
+   instruction's rule. */
 static bool is_of_other(const smma_instruction *i, const char *text) {
   return (i->arch != SMMA_ARCH_hopper && is_of_h100(text)) ||
          (i->arch != SMMA_ARCH_blackwell && text == *smma_rule_tcgen05_mx.evidence);
@@ -74,7 +75,8 @@ const char *smma_basis_name(smma_basis basis) {
   return (size_t)basis < sizeof names / sizeof *names ? names[basis] : "unknown";
 }
 
-/* Appends the part of `part` that fits. Returns the length that the whole text would have. */
+/* Appends `part` to a text of length `length`, as far as it fits in `size` bytes. Returns the length that the whole
+   text would have. */
 static size_t append(char *text, size_t size, size_t length, const char *part) {
   if (length < size) snprintf(text + length, size - length, "%s", part);
   return length + strlen(part);
@@ -158,8 +160,8 @@ static const char *no_kernel(smma_error *error, const char *why) {
   return NULL;
 }
 
-/* Kernels exist, and are tested, for the operations of the catalogue. A custom unit that computes as no instruction of
-   the catalogue uses the core. */
+/* Kernels exist, and are tested, for the operations of the catalogue. A custom unit uses the core unless an instruction
+   of the catalogue has the same operation. */
 const char *smma_kernel_for(const smma_instruction *i, const char *kernel, smma_error *error) {
   smma_operation o;
   const smma_kernel_family *family;

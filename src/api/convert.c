@@ -23,12 +23,12 @@ typedef struct {
   smma_encoding from, to;
   smma_rounding rounding;
   smma_overflow overflow;
-  range_end least, greatest; /* ends of the range of `to` */
+  range_end least, greatest; /* ends of the range of finite values of `to` */
   bool counted;              /* whether the caller wants counts of changed values */
 } conversion;
 
-/* Returns the end of a format's range. `encoding` is its last encoding, and `inside` the one before it; both are
-   without ignored bits. Numbers up to half a step beyond the last one are rounded to it. */
+/* Returns the end of a format's range. `encoding` is the last encoding of the range, and `inside` the one before it;
+   both are without ignored bits. Numbers up to half a step beyond the last one are rounded to it. */
 static range_end end_at(smma_format format, smma_encoding f, uint64_t encoding, uint64_t inside) {
   const double end = smma_format_decode(format, encoding << f.ignored_bits);
   return (range_end){end, end + (end - smma_format_decode(format, inside << f.ignored_bits)) / 2};
@@ -82,7 +82,8 @@ enum { BLOCK = 64 };
 
 /* Constants of a conversion between two formats that both have sign, exponent and fraction. */
 typedef struct {
-  uint64_t fields, fraction, largest; /* of `from`: masks, and the fields of its largest number */
+  uint64_t fields, fraction,
+      largest;  /* of `from`: mask of all fields, mask of the fraction, and the fields of the largest number */
   uint64_t nan; /* an encoding that is NaN although its fields are those of a number; all ones if the format has no such
                    encoding */
   int ignored, fraction_bits, last; /* last: exponent of the last bit of a subnormal */
@@ -159,7 +160,7 @@ static inline bool round_finite(const rounder *r, uint64_t x, uint64_t *y, smma_
 typedef struct {
   rounder r;
   float unit;                      /* a power of two whose last bit in f32 has the weight of a subnormal's last bit */
-  uint32_t least, largest, beyond; /* as f32: smallest normal number, largest number, half a step beyond it */
+  uint32_t least, largest, beyond; /* encodings in f32: smallest normal number, largest number, half a step beyond it */
   uint32_t most; /* results with larger fields overflow, and are left to the core; UINT32_MAX if they saturate */
   bool counted;
 } float_rounder;
@@ -279,7 +280,8 @@ static void convert_floats(const conversion *c, const rounder *r, const void *fr
   convert_vectors(c, r, from, to, count, counts);
 }
 
-/* Prepares a conversion. Returns false if there is no such format, rounding or overflow. */
+/* Sets the encodings and ranges of a conversion from its formats. Returns false if there is no such format, rounding or
+   overflow. */
 static bool prepare(conversion *c) {
   if (!smma_is_format(c->from_format) || !smma_is_format(c->to_format)) return false;
   if ((unsigned)c->rounding > SMMA_ROUND_TO_ODD || (unsigned)c->overflow > SMMA_OVERFLOW_BY_DIRECTION) return false;

@@ -27,8 +27,8 @@ smma_status smma_device_describe(const char *driver, size_t index, smma_device_i
 
 /* ---- Memory ---- */
 
-/* Opens and locks a device. Its memory must have addresses that host code can hold. Returns NULL with an error if it
-   has none, or if the device cannot be used. */
+/* Opens and locks a device whose memory has addresses that host code can hold. Returns NULL with an error if the memory
+   has no such addresses, or if the device cannot be used. */
 static const smma_device *enter(const char *name, smma_error *error) {
   char why[SMMA_DEVICE_MESSAGE];
   const smma_device *device = smma_device_open(name ? name : "", why);
@@ -61,7 +61,8 @@ void smma_device_release(const char *name, void *memory) {
   smma_device_unlock(device);
 }
 
-/* Copies between host and device, in the direction that `to_device` names. */
+/* Copies `bytes` bytes to the device if `to_device`, otherwise to the host. Before that, waits for all work on the
+   device. */
 static smma_status copy(const char *name, void *to, const void *from, size_t bytes, bool to_device, smma_error *error) {
   const void *there = to_device ? to : from;
   char why[SMMA_DEVICE_MESSAGE];

@@ -128,7 +128,8 @@ static bool overlap(const void *x, size_t x_bytes, const void *y, size_t y_bytes
   return x && y && first < second + y_bytes && second < first + x_bytes;
 }
 
-/* Reports whether the result of one row may overwrite operands that another row still reads. */
+/* Reports whether the result of one row may overwrite operands that another row still reads. D in place of C is allowed
+   if both have the same format. */
 static bool overwrites(const smma_instruction *i, const smma_batch *x) {
   const size_t k = (size_t)i->k, d_bytes = x->rows * smma_format_bytes(i->d);
   const size_t scales = x->rows * (size_t)smma_scale_count(i->k, i->scale_block) * smma_format_bytes(i->scale);

@@ -1,6 +1,7 @@
 /* smma_dot_flags: computes rows in the core's way, and observes the flags of every sum. */
 
-/* Defined before the core is included, so that this file has its own copy of the core, which calls the watcher. */
+/* These macros are defined before the core is included, so that this file gets its own copy of the core, which calls
+   watch_sum after every sum. */
 #define SMMA_EVALUATOR static inline
 static void watch_sum(const void *step, const void *term, int count, const void *sum);
 #define SMMA_WATCH_SUM(step, term, count, sum) watch_sum(step, term, count, &(sum))
@@ -33,7 +34,7 @@ static void watch_sum(const void *step, const void *term, int count, const void 
 
 /* Constants of a call that all rows share. */
 typedef struct {
-  smma_operation operation; /* with the rule as a composition */
+  smma_operation operation; /* the instruction's operation; its rule is rewritten as a composition */
   const smma_batch *batch;
   bool early;
 } flag_plan;
@@ -74,7 +75,8 @@ static bool compose(const smma_instruction *i, smma_operation *o) {
          smma_is_ieee_composition(&o->rule.with.composition);
 }
 
-/* Arm: FPCR.AH = 0, FPRound in the pseudocode of DDI 0487. Power: "Underflow Exception" in Power ISA 3.1. */
+/* Arm and Power detect tininess before rounding. Sources: FPRound in the pseudocode of Arm's DDI 0487, with FPCR.AH =
+   0; "Underflow Exception" in Power ISA 3.1. */
 smma_tininess smma_tininess_of(const smma_instruction *i) {
   smma_operation o;
   if (!i || !compose(i, &o)) return SMMA_TININESS_OF_UNIT;

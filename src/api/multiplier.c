@@ -1,5 +1,5 @@
-/* Multipliers that callers hold: the multiplier of one product, with its own copies of B, the scale factors and the
-   bias. */
+/* Multipliers that callers create once and use for several products. Each has its own copies of B, the scale factors
+   and the bias. */
 #include "api/multiplier.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static size_t scale_bytes(const smma_multiplier *p) {
   return block ? (p->with.k + block - 1) / block * p->with.n * smma_bytes_of(format) : 0;
 }
 
-/* Returns a copy, or NULL if memory runs out or `data` is NULL. */
+/* Returns a copy of `bytes` bytes, or NULL if memory runs out or `data` is NULL. */
 static void *copy_of(const void *data, size_t bytes) {
   void *copy = data ? malloc(bytes + 1) : NULL;
   return copy ? memcpy(copy, data, bytes) : NULL;
@@ -58,7 +58,7 @@ smma_status smma_multiplier_create(const smma_instruction *i, const smma_gemm_ar
   if (g.on_device)
     return smma_set_error(g.error, SMMA_INVALID_ARGUMENT,
                           "a multiplier keeps B in the host's memory; smma_gemm takes operands on devices");
-  g.m = 0, g.a = g.c = g.scale_a = NULL, g.d = NULL; /* each run brings its own */
+  g.m = 0, g.a = g.c = g.scale_a = NULL, g.d = NULL; /* each run has its own A, C and D */
   if (g.n && g.k && !g.b) return smma_end_error(g.error, SMMA_INVALID_ARGUMENT);
   if (i->scale_block || (g.plan && smma_plan_scaled_k(g.plan)) ? g.n && g.k && !g.scale_b : g.scale_b != NULL)
     return smma_end_error(g.error, SMMA_MISSING_SCALE);

@@ -8,7 +8,7 @@ enum { TILE_LINES = 128, TILE_FACTORS = 4, TILE = TILE_LINES * TILE_FACTORS };
 
 static size_t tiles(size_t count, size_t of) { return count / of + (count % of != 0); }
 
-/* Returns the place of a factor in the swizzled layout. */
+/* Returns the index of a factor in the swizzled layout, of lines with `blocks` factors. */
 static size_t place(size_t line, size_t factor, size_t blocks) {
   const size_t tile = line / TILE_LINES * tiles(blocks, TILE_FACTORS) + factor / TILE_FACTORS;
   return tile * TILE + line % 32 * 16 + line % TILE_LINES / 32 * 4 + factor % TILE_FACTORS;

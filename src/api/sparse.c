@@ -13,8 +13,8 @@
 
 int smma_sparse_group(const smma_instruction *i) { return i ? i->sparse : 0; }
 
-/* Reports whether two positions in a group of 4 are 2, 1: the only ones in descending order that PTX allows, for
-   tcgen05. In a group of 8 these are the second elements of two pairs. */
+/* Reports whether two positions in a group of 4 are 2 and 1. This is the only descending order that PTX allows, and
+   only for tcgen05. In a group of 8, reports it for the pairs that hold the positions. */
 static bool is_two_one(const smma_instruction *i, unsigned char before, unsigned char position) {
   const int width = i->sparse / 4;
   return i->family == SMMA_FAMILY_TCGEN05 && width && before / width == 2 && position / width == 1;
@@ -51,7 +51,7 @@ static size_t leading(size_t given, smma_order order, size_t rows, size_t column
   return given ? given : order == SMMA_ROW_MAJOR ? columns : rows;
 }
 
-/* Returns the address of row i of a matrix; NULL for NULL. */
+/* Returns the address of the first element of row i of a matrix, or NULL if the matrix is NULL. */
 static unsigned char *row_of(const void *matrix, smma_order order, size_t ld, size_t bytes, size_t i) {
   return matrix ? (unsigned char *)matrix + i * bytes * (order == SMMA_ROW_MAJOR ? ld : 1) : NULL;
 }

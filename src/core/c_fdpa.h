@@ -26,8 +26,9 @@ SMMA_CORE smma_number smma_marked_product(smma_number a, smma_number b) {
   return p;
 }
 
-/* Handles infinities and NaN: stores the result in `d` and returns true if a term is special. Precedence: NaN of a
-   factor, then a NaN that the products make, then NaN of c, then infinities. */
+/* Handles infinities and NaN among products and c (the last of `count` terms): stores the result in `d` and returns
+   true if there are any. Precedence: NaN of a factor, then a NaN that the products make, then NaN of c, then
+   infinities. */
 SMMA_CORE bool smma_c_fdpa_special(smma_encoding f, smma_nan_policy nan, const smma_number *term, int count,
                                    uint64_t *d) {
   const smma_number c = term[count - 1], products = smma_special_sum(term, count - 1);
@@ -44,7 +45,8 @@ SMMA_CORE bool smma_c_fdpa_special(smma_encoding f, smma_nan_policy nan, const s
 
 /* ---- Subnormals ---- */
 
-/* Returns how C-FDPA treats subnormals of a format: it flushes them in formats with the exponent range of FP32. */
+/* Returns how C-FDPA treats subnormals of a format: it flushes them to zeros of the same sign in formats with the
+   exponent range of FP32, and keeps them in others. */
 SMMA_CORE smma_subnormal_policy smma_c_fdpa_subnormals(smma_format format) {
   return smma_minimum_exponent(smma_encoding_of(format)) == smma_minimum_exponent(smma_encoding_of(SMMA_F32))
              ? SMMA_SUBNORMALS_TO_SIGNED_ZERO
@@ -53,7 +55,7 @@ SMMA_CORE smma_subnormal_policy smma_c_fdpa_subnormals(smma_format format) {
 
 /* ---- Alignment ---- */
 
-/* Returns the greatest exponent of the nonzero products. */
+/* Returns the greatest exponent of the nonzero products, or SMMA_NO_EXPONENT if there are none. */
 SMMA_CORE int smma_c_fdpa_greatest_exponent(const smma_number *product, int count) {
   int e = SMMA_NO_EXPONENT, i;
   for (i = 0; i < count; i++)
@@ -94,8 +96,8 @@ SMMA_CORE uint64_t smma_c_fdpa_round(const smma_c_fdpa *p, bool negative, uint64
 
 /* ---- C-FDPA ---- */
 
-/* Returns a term in units of 2^unit, relative to the sign of c. A term of the opposite sign enters as the complement
-   of its bits, which is one unit less; this holds for zeros, too. */
+/* Returns a term in units of 2^unit, relative to the sign of c. A term of the opposite sign enters as the complement of
+   its magnitude's bits, one unit below its negation; a zero of the opposite sign enters as -1 unit. */
 SMMA_CORE int64_t smma_complement_term(smma_number x, int unit, bool negative_c) {
   const bool opposes = (x.negative != 0) != negative_c;
   x.negative = 0;
@@ -121,7 +123,7 @@ SMMA_CORE uint64_t smma_c_fdpa_sum(const smma_c_fdpa *p, smma_nan_policy nan, co
 
 /* ---- GD-FDPA ---- */
 
-/* Adds the products of a group, each rounded down at F bits below their greatest exponent. */
+/* Returns the sum of a group's products, each rounded down at F bits below their greatest exponent. */
 SMMA_CORE smma_number smma_gd_fdpa_group(const smma_c_fdpa *p, const smma_number *product, int count) {
   smma_number sum = smma_zero();
   int64_t total = 0;
@@ -130,7 +132,7 @@ SMMA_CORE smma_number smma_gd_fdpa_group(const smma_c_fdpa *p, const smma_number
   sum.fraction_bits = (int16_t)p->alignment_bits;
   if (sum.exponent == SMMA_NO_EXPONENT) return sum;
   for (i = 0; i < count; i++) total += smma_align_down(product[i], sum.exponent, p->alignment_bits);
-  sum.kind = SMMA_FINITE; /* also if the sum is zero, because it has an exponent */
+  sum.kind = SMMA_FINITE; /* a sum that is zero counts as finite: its exponent takes part in the alignment */
   sum.negative = total < 0;
   sum.significand = smma_magnitude(total);
   return sum;

@@ -61,7 +61,7 @@ SMMA_CORE uint64_t smma_multiply_high(uint64_t x, uint64_t y) {
 #define SMMA_EVALUATOR
 #define SMMA_EVALUATOR_IS_CALLED
 #endif
-/* Returns 64 for zero. */
+/* Returns the number of leading zero bits; 64 if x is zero. */
 SMMA_CORE int smma_leading_zeros(uint64_t x) { return x ? __builtin_clzll(x) : 64; }
 /* Returns the high 64 bits of the 128-bit product. */
 __extension__ typedef unsigned __int128 smma_uint128;
@@ -85,9 +85,9 @@ SMMA_CORE uint64_t smma_multiply_high(uint64_t x, uint64_t y) { return (uint64_t
 #define SMMA_IS_SHORT_G_FDPA(operation) smma_is_short_g_fdpa(operation)
 #endif
 
-/* The longest dot product of one instruction. Kernels compiled for one operation use its K, or its number of
-   products of slices (smma_most_nodes). A device's other kernels
-   use less than 256, because every thread has memory for this many elements. */
+/* The longest dot product of one instruction. Kernels compiled for one operation use its K, or its number of products
+   of slices (smma_most_nodes). A device's other kernels are compiled with less than 256, because every thread has
+   memory for this many elements. */
 #ifdef SMMA_OPERATION_K
 #define SMMA_MAXIMUM_K SMMA_OPERATION_K
 #else

@@ -1,4 +1,5 @@
-/* Generated test vectors ("rows") from random numbers that are drawn one at a time. */
+/* Generates test vectors ("rows") from random numbers that are drawn one at a time, as the core's kernels do.
+   generate.inc describes the functions. */
 #ifndef SMMA_CORE_DRAWS_H
 #define SMMA_CORE_DRAWS_H
 
@@ -7,7 +8,8 @@
 
 typedef struct {
   uint64_t seed;
-  smma_philox_block counter, block; /* counter of the next block; the current block, with `left` unused words */
+  smma_philox_block counter,
+      block; /* counter: of the next block; block: the current block, which has `left` unused words */
   int left;
 } smma_draws;
 

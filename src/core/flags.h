@@ -1,6 +1,6 @@
-/* Exception flags of IEEE 754: of one sum that is rounded once, and the compositions that consist of such sums.
-   Source: IEEE 754-2019, section 7. A file that includes this header computes with its own copy of the evaluator, and
-   observes each sum (SMMA_WATCH_SUM). */
+/* Exception flags of IEEE 754: the flags of a sum that is rounded once, and a test for compositions of such sums, the
+   only rules that have flags. Source: IEEE 754-2019, section 7. A file that includes this header computes with its own
+   copy of the evaluator, and observes each sum (SMMA_WATCH_SUM). */
 #ifndef SMMA_CORE_FLAGS_H
 #define SMMA_CORE_FLAGS_H
 
@@ -10,8 +10,9 @@ enum { SMMA_RAISES_INEXACT = 1, SMMA_RAISES_UNDERFLOW = 2, SMMA_RAISES_OVERFLOW 
 
 /* ---- Rules that have flags ---- */
 
-/* Reports whether each sum of a step is rounded once, as IEEE 754 specifies for an operation. Exact sums have no width.
-   The sum may first be rounded to a format of fewer bits and any exponent (Power's xvbf16ger2). */
+/* Reports whether each sum of a step is rounded once, as IEEE 754 specifies for an operation. The step's width is not
+   read, because exact sums have none. The sum may first be rounded to a format of fewer bits and any exponent (Power's
+   xvbf16ger2). */
 SMMA_CORE bool smma_is_ieee_step(const smma_step *s) {
   const bool exact = s->term.bits == SMMA_EXACT_ALIGNMENT && s->term.drop == SMMA_NONE &&
                      s->accumulator.bits == SMMA_EXACT_ALIGNMENT && s->accumulator.drop == SMMA_NONE &&
@@ -24,7 +25,7 @@ SMMA_CORE bool smma_is_ieee_step(const smma_step *s) {
          s->zero_sign == SMMA_ZERO_IEEE;
 }
 
-/* Reports whether a composition consists of such steps, and reads its operands unchanged. */
+/* Reports whether a composition reads its operands unchanged, and smma_is_ieee_step holds for all its steps. */
 SMMA_CORE bool smma_is_ieee_composition(const smma_composition *p) {
   int i;
   for (i = 0; i < p->steps; i++)
@@ -40,8 +41,8 @@ SMMA_CORE bool smma_is_signaling(smma_encoding f, smma_number x) {
   return x.kind == SMMA_NAN && f.specials == SMMA_SPECIALS_IEEE && !(x.significand >> (f.fraction_bits - 1) & 1);
 }
 
-/* Reports whether a sum is 0 times infinity, or infinity minus infinity. The caller must check for operands that are
-   signaling NaN. */
+/* Reports whether a sum has a term 0 times infinity, or adds infinities of both signs. The caller must check for
+   operands that are signaling NaN. */
 SMMA_CORE bool smma_is_invalid_sum(const smma_node *term, int count) {
   bool nan = false, infinite[2] = {false, false};
   int i;
@@ -61,7 +62,7 @@ SMMA_CORE bool smma_has_magnitude(smma_node sum, smma_leading x) {
          d.significand << smma_leading_zeros(d.significand) == x.significand << smma_leading_zeros(x.significand);
 }
 
-/* Returns x rounded to the bits of a step's output, as if exponents had no ends. */
+/* Returns x rounded to the precision of a step's output, with an unbounded exponent. */
 SMMA_CORE smma_leading smma_rounded_without_ends(const smma_step *s, smma_leading x) {
   if (s->narrow_bits != SMMA_NONE) x = smma_narrowed(x, s->narrow_bits, SMMA_NONE, s->narrow_rounding);
   return smma_narrowed(x, smma_encoding_of(s->output).fraction_bits, SMMA_NONE, s->rounding);

@@ -6,7 +6,8 @@
 #include "bits.h"
 #include "softmma/number.h"
 
-/* Rows of the table, and their number. The number of a format, SMMA_F16, is not always that of its row. */
+/* Rows of format.def, counted from 0, and their number. The value of a format's constant, for example SMMA_F16, is not
+   always the number of its row. */
 enum {
 #define SMMA_FORMAT(symbol, ...) SMMA_ROW_OF_##symbol,
 #include "format.def"
@@ -16,16 +17,16 @@ enum {
 
 /* Which encodings are infinity or NaN. */
 typedef enum {
-  SMMA_SPECIALS_IEEE,                  /* greatest exponent: infinity, NaN */
+  SMMA_SPECIALS_IEEE,                  /* encodings with the greatest exponent field are infinity and NaN */
   SMMA_SPECIALS_ONE_NAN,               /* all ones is NaN; no infinity (the "FN" formats) */
   SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO, /* the code of -0 is the only NaN; no infinity ("FNUZ") */
   SMMA_SPECIALS_FINITE,                /* no infinity, no NaN */
   SMMA_SPECIALS_POWERS_OF_TWO,         /* code c is 2^(c - bias), all ones is NaN; no zero */
   SMMA_SPECIALS_INTEGER,               /* no infinity, no NaN; negative numbers in two's complement */
   /* IEEE P3109. NaN is the code of -0; without a sign it is the last code. */
-  SMMA_SPECIALS_P3109_EXTENDED, /* the greatest magnitude is infinity */
-  SMMA_SPECIALS_P3109_FINITE    /* no infinity. Only without fraction bits, for smma_rounds_by_code; with fraction bits
-                                   these are the FNUZ formats, and without a sign the FN formats */
+  SMMA_SPECIALS_P3109_EXTENDED, /* the code of the greatest magnitude is infinity */
+  SMMA_SPECIALS_P3109_FINITE    /* no infinity; used only without fraction bits, for smma_rounds_by_code. With fraction
+                                   bits such formats are the FNUZ formats, or the FN formats if they have no sign */
 } smma_specials;
 
 typedef struct {
@@ -33,8 +34,9 @@ typedef struct {
   smma_specials specials;
 } smma_encoding;
 
-/* A number from SMMA_SPELLED_FORMATS on is a format's parameters: fraction bits (4 bits), exponent bits (4), sign (1),
-   special encodings (3), bias (12). E3M4 with bias 3 is 0x1803134. */
+/* An smma_format from SMMA_SPELLED_FORMATS on consists of the format's parameters, from the lowest bit: fraction bits
+   (4 bits), exponent bits (4), sign (1), special encodings (3), bias minus SMMA_LEAST_BIAS (12). E3M4 with bias 3 is
+   0x1803134. */
 #define SMMA_LEAST_BIAS (-2048)
 #define SMMA_SPELLED_FORMAT(sign_bits, exponent_bits, fraction_bits, bias, specials)                     \
   ((smma_format)((int)SMMA_SPELLED_FORMATS | (fraction_bits) | (exponent_bits) << 4 | (sign_bits) << 8 | \
@@ -89,7 +91,7 @@ SMMA_CORE bool smma_has_infinity(smma_encoding f) {
   return f.specials == SMMA_SPECIALS_IEEE || f.specials == SMMA_SPECIALS_P3109_EXTENDED;
 }
 
-/* Reports whether the code of -0 is NaN, the format's only one. */
+/* Reports whether the code of -0 is the format's only NaN. */
 SMMA_CORE bool smma_has_nan_for_negative_zero(smma_encoding f) {
   return f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO || (smma_is_p3109(f) && f.sign_bits);
 }

@@ -87,7 +87,7 @@ SMMA_CORE uint64_t smma_ftz_fma(smma_number a, smma_number b, uint64_t c) {
   return smma_encode_number(f32, d, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
 }
 
-/* Adds products in order of descending k. */
+/* Returns c plus the products, which are added in order of descending k. */
 SMMA_CORE uint64_t smma_ftz_fma_dot(const smma_number *a, const smma_number *b, int k, uint64_t c) {
   uint64_t d = c;
   int i;

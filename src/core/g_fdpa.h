@@ -13,21 +13,22 @@ typedef enum {
 } smma_product_exponent;
 
 typedef enum {
-  SMMA_C_JOINS_FIRST, /* as a term of the first block */
-  SMMA_C_JOINS_LAST   /* in a separate addition to the result of the last block; the first block starts from +0 */
+  SMMA_C_JOINS_FIRST, /* c is a term of the first block */
+  SMMA_C_JOINS_LAST   /* c is added to the result of the last block; the first block starts from +0 */
 } smma_c_joins;
 
 typedef struct {
   int block;          /* L: products in one fused sum; a divisor of K */
-  int interleave;     /* consecutive k given to a block before the next block gets its turn; L: contiguous blocks */
+  int interleave;     /* number of consecutive k that a block takes before the next block takes as many; L: blocks are
+                         contiguous */
   int alignment_bits; /* F: fraction bits below the greatest exponent */
-  smma_rounding alignment_rounding; /* of each term */
-  int sticky_bit;                   /* 1: one more bit, the OR of the bits below the alignment; else 0 */
+  smma_rounding alignment_rounding; /* rounding of each term in the alignment */
+  int sticky_bit; /* 1: aligned terms have one more bit, the OR of the bits that alignment drops; 0: they do not */
   smma_product_exponent product_exponent;
   int zero_exponent; /* e_zero: exponent of a zero term in the alignment; SMMA_NO_EXPONENT: zeros have none */
   smma_c_joins c_joins;
   smma_rounding c_rounding; /* rounding of the addition of c, if c joins last */
-  smma_format output;       /* of each block */
+  smma_format output;       /* format of each block's result */
   smma_rounding rounding;   /* rounding of each block's sum to `output` */
   smma_sum_overflow overflow;
   smma_subnormal_policy subnormal_inputs; /* treatment of subnormal a, b and c */
@@ -76,7 +77,7 @@ SMMA_CORE bool smma_c_joins_last(const smma_composition *p, smma_format d) {
          last->subnormal_outputs == s->subnormal_outputs && last->zero_sign == s->zero_sign;
 }
 
-/* Returns the parameters of a composition that is G-FDPA. */
+/* Returns the parameters of a composition for which smma_is_g_fdpa holds. */
 SMMA_CORE smma_g_fdpa smma_g_fdpa_of(const smma_composition *p) {
   const smma_step *s = &p->step[0];
   const bool exact = s->term.bits == SMMA_EXACT_ALIGNMENT, c_joins_first = p->steps == 1;
@@ -101,8 +102,8 @@ SMMA_CORE smma_g_fdpa smma_g_fdpa_of(const smma_composition *p) {
   return g;
 }
 
-/* Reports whether a composition of k products with results in d is G-FDPA, and fills `g` with its parameters if it is.
-   Bound: it reads two steps. */
+/* Reports whether a composition of k products with results in the format `d` is G-FDPA, and fills `g` with its
+   parameters if it is. Bound: it reads two steps. */
 SMMA_CORE bool smma_is_g_fdpa(const smma_composition *p, int k, smma_format d, smma_g_fdpa *g) {
   const smma_step *s = &p->step[0];
   const bool aligned = smma_is_exact_alignment(s) || smma_aligns_alike(s), c_joins_first = s->start == SMMA_START_C;
@@ -139,14 +140,14 @@ SMMA_CORE int smma_g_fdpa_exponent(const smma_g_fdpa *p, smma_number term) {
   return term.kind == SMMA_ZERO ? p->zero_exponent : term.exponent;
 }
 
-/* Returns emax over all terms. */
+/* Returns emax, the greatest exponent of all terms. */
 SMMA_CORE int smma_g_fdpa_greatest_exponent(const smma_g_fdpa *p, const smma_number *term, int count) {
   int emax = smma_g_fdpa_exponent(p, term[0]), i;
   for (i = 1; i < count; i++) emax = smma_maximum(emax, smma_g_fdpa_exponent(p, term[i]));
   return emax;
 }
 
-/* Returns x as an integer multiple of 2^(emax - F), or, with a sticky bit, of half of that. */
+/* Returns x rounded to an integer number of units of 2^(emax - F); with a sticky bit, of units half as great. */
 SMMA_CORE int64_t smma_g_fdpa_align(const smma_g_fdpa *p, smma_number x, int emax) {
   int shift = emax - p->alignment_bits - (x.exponent - x.fraction_bits);
   uint64_t kept;
@@ -206,7 +207,7 @@ SMMA_CORE smma_overflow smma_g_fdpa_overflow(const smma_g_fdpa *p, smma_rounding
   return saturates ? SMMA_OVERFLOW_SATURATE : SMMA_OVERFLOW_INFINITY;
 }
 
-/* Rounds the finite sum of these terms to f. */
+/* Rounds `sum`, the finite sum of `term`, to f. */
 SMMA_CORE uint64_t smma_g_fdpa_round(const smma_g_fdpa *p, smma_encoding f, smma_rounding direction, smma_leading sum,
                                      const smma_number *term, int count) {
   if (sum.significand == 0) sum.negative = smma_g_fdpa_negative_zero(p, direction, term, count);

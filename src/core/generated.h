@@ -14,7 +14,8 @@ typedef enum {
   SMMA_ROWS_ILL,     /* ill-conditioned sums: condition numbers from 1 to 10^12, limited by the range of the formats */
   SMMA_ROWS_NETWORK, /* as in trained networks: N(0, 1), and one in 64 of N(0, 100) */
   SMMA_ROWS_SCHRYER, /* significands with one run of ones or zeros, exponents within a window */
-  SMMA_ROWS_AIMED,   /* like SCHRYER with few or many terms and some cancellation; c near a product, or at ties */
+  SMMA_ROWS_AIMED, /* numbers as in SCHRYER, with few or many nonzero terms and some cancellation; c is near a product,
+                      or the sum is near a tie of c's last bit */
   SMMA_ROWS_KINDS
 } smma_row_kind;
 
@@ -57,12 +58,13 @@ enum { SMMA_NORMAL_WORDS = 12 };
 
 SMMA_CORE int64_t smma_normal_mean(void) { return (int64_t)6 << 32; }
 
-/* Returns the exponent of the sums' unit in f. For integers the standard deviation is a quarter of the range. */
+/* Returns the exponent of the sums' unit when they are encoded in f. For integers the standard deviation is a quarter
+   of the range. */
 SMMA_CORE int smma_normal_exponent(smma_encoding f) {
   return f.specials == SMMA_SPECIALS_INTEGER ? f.fraction_bits - 2 - 32 : -32;
 }
 
-/* Encodes a normal number times 2^exponent. */
+/* Encodes a normal number, `sum` in its unit, times 2^exponent. */
 SMMA_CORE uint64_t smma_encode_normal(smma_encoding f, int exponent, int64_t sum) {
   return smma_encode(f, sum < 0, smma_magnitude(sum), exponent + smma_normal_exponent(f), false,
                      SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);

@@ -42,28 +42,28 @@ SMMA_CORE smma_exact smma_exact_number(smma_number a) {
   return x;
 }
 
-/* Rounds x to any format. */
+/* Rounds x to the format f in the given direction. */
 SMMA_CORE uint64_t smma_encode_exact_in(smma_encoding f, smma_exact x, smma_rounding direction, smma_overflow policy) {
   x = smma_normalize_exact(x, 127);
-  /* 63 bits above the 64 that become sticky: more than fraction_bits + 3. */
+  /* The low 64 bits become sticky. The 63 bits above them suffice: smma_encode needs fraction_bits + 3. */
   return smma_encode(f, x.negative, x.significand.high, x.exponent + 64, x.significand.low != 0, direction, policy);
 }
 
-/* Rounds x to nearest even. */
+/* Rounds x to the format f, to nearest even. */
 SMMA_CORE uint64_t smma_encode_exact(smma_encoding f, smma_exact x, smma_overflow policy) {
   return smma_encode_exact_in(f, x, SMMA_ROUND_NEAREST_EVEN, policy);
 }
 
-/* Returns x * y, rounded once to a format with that format's default overflow. */
+/* Returns x * y, rounded once to nearest even in a format, with that format's default overflow. */
 SMMA_CORE uint64_t smma_encode_product(smma_encoding f, smma_number x, smma_number y) {
   const smma_number product = smma_product(x, y);
   if (product.kind > SMMA_FINITE) return smma_encode_number(f, product, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
   return smma_encode_exact(f, smma_exact_product(x, y), SMMA_OVERFLOW_DEFAULT);
 }
 
-/* Returns x + y, rounded once. Bits are jammed only if the operands are 2^20 or more apart. Then at most one bit
-   cancels, and jamming below bit 20 of 126 cannot change the rounding to 53 bits. A sum of zeros is -0 only if both
-   are -0; when rounding down, unless both are +0. */
+/* Returns x + y, rounded once. The smaller operand's low bits are jammed (ORed into its last bit) only if the operands'
+   exponents are 20 or more apart. Then at most one bit cancels, and jamming below bit 20 of 126 cannot change the
+   rounding to 53 bits. A sum of zeros is -0 only if both are -0; when rounding down, unless both are +0. */
 SMMA_CORE uint64_t smma_round_exact_sum(smma_encoding f, smma_rounding direction, smma_exact x, smma_exact y) {
   smma_exact sum;
   x = smma_normalize_exact(x, 126); /* leaves room for a carry */
@@ -105,7 +105,8 @@ SMMA_CORE uint64_t smma_ieee_fma(smma_encoding f, smma_nan_policy nan, smma_numb
   return smma_ieee_fma_in(f, nan, SMMA_ROUND_NEAREST_EVEN, a, b, c);
 }
 
-/* Returns fma(a, b, sum) like smma_ieee_fma_in. A NaN operand is retained if the policy says so. */
+/* Returns fma(a, b, sum), rounded in any direction. With SMMA_NAN_B_SUM_A, the first NaN of b, sum and a is returned,
+   made quiet. */
 SMMA_CORE uint64_t smma_chained_fma(smma_encoding f, smma_nan_policy nan, smma_rounding direction, smma_number a,
                                     smma_number b, smma_number sum) {
   if (nan == SMMA_NAN_B_SUM_A) {

@@ -7,8 +7,8 @@
 
 /* Treatment of a sum outside [-2^31, 2^31 - 1]. */
 typedef enum {
-  SMMA_INTEGER_WRAPS,    /* modulo 2^32 */
-  SMMA_INTEGER_SATURATES /* the nearer end of the range */
+  SMMA_INTEGER_WRAPS,    /* the sum is taken modulo 2^32 */
+  SMMA_INTEGER_SATURATES /* the sum becomes the nearer end of the range */
 } smma_integer_overflow;
 
 typedef struct {

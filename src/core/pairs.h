@@ -12,7 +12,7 @@ typedef struct {
   smma_rounding rounding;
   smma_subnormal_policy subnormals; /* treatment of subnormal operands and results */
   smma_format output;
-  smma_format range; /* the format whose exponent range a pair's sum has; its precision is that of `output` */
+  smma_format range; /* a pair's sum is rounded to the precision of `output`, with the exponent range of this format */
 } smma_pairs;
 
 /* Reports whether each group of a step is a sum of `take` consecutive nodes that is rounded as IEEE 754 specifies,

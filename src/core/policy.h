@@ -13,13 +13,13 @@
 typedef enum {
   SMMA_SUBNORMALS_KEPT,
   SMMA_SUBNORMALS_TO_SIGNED_ZERO,
-  SMMA_SUBNORMALS_TO_POSITIVE_ZERO /* -0 also becomes +0 */
+  SMMA_SUBNORMALS_TO_POSITIVE_ZERO /* subnormals and -0 become +0 */
 } smma_subnormal_policy;
 
 /* Treatment of a finite sum that rounds above the greatest finite magnitude. */
 typedef enum {
-  SMMA_SUM_TO_INFINITY,  /* in every direction; NaN in formats without infinity */
-  SMMA_SUM_SATURATES,    /* the greatest finite magnitude */
+  SMMA_SUM_TO_INFINITY,  /* infinity in every rounding direction; NaN in formats without infinity */
+  SMMA_SUM_SATURATES,    /* the sum becomes the greatest finite magnitude, with its sign */
   SMMA_SUM_BY_DIRECTION, /* IEEE 754, section 7.4: saturates if the direction leads away from infinity */
 } smma_sum_overflow;
 
@@ -31,7 +31,7 @@ typedef enum {
   SMMA_ZERO_ALWAYS_POSITIVE /* +0, also for a negative sum that rounds to zero */
 } smma_zero_sign;
 
-/* Applies the sign policy to a rounded sum that is zero. */
+/* Returns `code`, a rounded sum, or +0 if it is -0 and the policy makes every zero positive. */
 SMMA_CORE uint64_t smma_with_zero_sign(smma_zero_sign zero_sign, smma_encoding f, uint64_t code) {
   return zero_sign == SMMA_ZERO_ALWAYS_POSITIVE && code == smma_sign_and_fields(f, true, 0) ? 0 : code;
 }
@@ -44,7 +44,7 @@ SMMA_CORE smma_number smma_flush(smma_subnormal_policy policy, smma_number x) {
   }
 }
 
-/* Like smma_flush for an encoding; infinity and NaN stay unchanged. */
+/* Flushes an encoding by the policy, as smma_flush does a number; infinity and NaN stay unchanged. */
 SMMA_CORE uint64_t smma_flush_encoding(smma_subnormal_policy policy, smma_encoding f, uint64_t encoding) {
   smma_number x = smma_decode(f, encoding);
   if (policy == SMMA_SUBNORMALS_KEPT || x.kind > SMMA_FINITE) return encoding;

@@ -104,8 +104,8 @@ SMMA_CORE bool smma_is_below_range(smma_encoding f, smma_number x, smma_rounding
   return direction != SMMA_ROUND_TOWARD_ZERO && direction != SMMA_ROUND_UP && !smma_rounds_to_zero(f, x, direction);
 }
 
-/* Returns what happens to a number that overflows: SMMA_OVERFLOW_PROPAGATE and SMMA_OVERFLOW_BY_DIRECTION depend on the
-   number. */
+/* Returns how a number that overflows is encoded: SMMA_OVERFLOW_PROPAGATE and SMMA_OVERFLOW_BY_DIRECTION become
+   saturation or infinity, depending on the number; other policies stay. */
 SMMA_CORE smma_overflow smma_overflow_of(smma_encoding f, smma_number x, smma_rounding direction,
                                          smma_overflow overflow) {
   const bool is_infinite = x.kind == SMMA_INFINITE;

@@ -71,9 +71,9 @@ SMMA_CORE smma_product_kind smma_products_of(const smma_rule *r) {
 /* E3M4 of RTX Blackwell, whose only special encoding is NaN, all ones. */
 #define SMMA_E3M4_NAN SMMA_SPELLED_FORMAT(1, 3, 4, 3, SMMA_SPECIALS_ONE_NAN)
 
-/* Reports whether a format is in the table, is an integer, or is a spelled format of the catalogue. Other
-   floating-point formats, spelled out by their parameters, have exponents and significands of any range, which only the
-   core supports. */
+/* Reports whether a format is named in format.def, or is an integer, or is E3M4, the only other spelled-out format in
+   the catalogue. Other spelled-out floating-point formats can have exponents and significands of any width; only the
+   core supports them. */
 SMMA_CORE bool smma_is_usual(smma_format format) {
   return !smma_is_spelled(format) || smma_is_integer(format) || format == SMMA_E3M4_NAN;
 }
@@ -82,7 +82,7 @@ SMMA_CORE bool smma_has_usual_formats(const smma_operation *o) {
   return smma_is_usual(o->a) && smma_is_usual(o->b) && smma_is_usual(o->c) && smma_is_usual(o->d);
 }
 
-/* Returns the most numbers that are summed at once: products, or the products of all phases of a composition. */
+/* Returns the most numbers that are summed at once: K products, or the products of all phases of a composition. */
 SMMA_CORE int smma_most_nodes(const smma_operation *o) {
   return smma_algorithm_of(&o->rule) == SMMA_COMPOSITION ? smma_product_nodes(&o->rule.with.composition, o->k) : o->k;
 }
@@ -162,8 +162,9 @@ SMMA_CORE bool smma_is_fused(const smma_operation *o) {
 /* Returns the number of consecutive fused sums in one instruction; 1 for algorithms that do not fuse. */
 SMMA_CORE int smma_blocks_per_step(const smma_operation *o) { return smma_is_fused(o) ? o->k / smma_block_of(o) : 1; }
 
-/* Returns how many consecutive k are dealt to a block at a time; the whole block if products are not dealt out. FP8
-   by FP16 deals out pairs (with two blocks, k mod 4 < 2 goes to the first), INTEGER in two stages deals out eights. */
+/* Returns how many consecutive k are dealt to a block at a time; the whole block if products are not dealt out. FP8 by
+   FP16 deals out pairs (with two blocks, k mod 4 < 2 goes to the first), INTEGER in two stages deals out groups of
+   eight. */
 SMMA_CORE int smma_dealt_products(const smma_operation *o) {
   switch (smma_algorithm_of(&o->rule)) {
     case SMMA_FP8_BY_FP16: return 2;
@@ -186,8 +187,7 @@ SMMA_CORE int smma_dealt_products(const smma_operation *o) {
   return smma_block_of(o);
 }
 
-/* Returns which block of consecutive products is computed as the n-th: C-FDPA and GD-FDPA can visit blocks with a
-   stride. */
+/* Returns the index of the block that is computed as the n-th. C-FDPA and GD-FDPA can visit blocks with a stride. */
 SMMA_CORE int smma_block_in_order(const smma_operation *o, int n) {
   const smma_algorithm algorithm = smma_algorithm_of(&o->rule);
   const bool strides = algorithm == SMMA_C_FDPA || algorithm == SMMA_GD_FDPA;
@@ -255,8 +255,8 @@ SMMA_CORE uint64_t smma_widen_c(const smma_operation *o, uint64_t c) {
   return smma_reformat(o->c, o->d, o->rule.nan, c);
 }
 
-/* Returns a rule's result as the unit does. A sum that overflows to the NaN of a format without infinity has a sign;
-   a unit that has only one NaN returns that NaN. */
+/* Returns what the unit returns for a rule's result `d`. A sum that overflows to the NaN of a format without infinity
+   has a sign; a unit that has only one NaN returns that NaN. */
 SMMA_CORE uint64_t smma_returned(const smma_operation *o, uint64_t d) {
   const smma_encoding f = smma_encoding_of(o->d);
   if (f.specials != SMMA_SPECIALS_ONE_NAN || !smma_has_one_nan(o->rule.nan)) return d;

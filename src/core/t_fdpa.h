@@ -18,7 +18,7 @@ SMMA_CORE int smma_t_fdpa_exponent(const smma_t_fdpa *p, smma_number term) {
   return term.kind == SMMA_ZERO ? p->zero_exponent : term.exponent;
 }
 
-/* Returns emax over all terms. */
+/* Returns emax, the greatest exponent of all terms. */
 SMMA_CORE int smma_t_fdpa_greatest_exponent(const smma_t_fdpa *p, const smma_number *term, int count) {
   int emax = smma_t_fdpa_exponent(p, term[0]), i;
   for (i = 1; i < count; i++) emax = smma_maximum(emax, smma_t_fdpa_exponent(p, term[i]));

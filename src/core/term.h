@@ -10,7 +10,7 @@
 
 /* Which NaN a unit returns. */
 typedef enum {
-  SMMA_NAN_ALL_ONES,  /* NVIDIA's 0x7FFFFFFF, 0x7FFF */
+  SMMA_NAN_ALL_ONES,  /* NVIDIA: all bits are set except the sign, 0x7fffffff in FP32 and 0x7fff in FP16 */
   SMMA_NAN_QUIET,     /* payload not known: the format's quiet NaN represents all of them */
   SMMA_NAN_DEFAULT,   /* Arm: always the format's quiet NaN */
   SMMA_NAN_B_SUM_A,   /* NVIDIA's FP64: the first NaN of factor b, the sum and factor a, made quiet; if none of these is
@@ -22,15 +22,15 @@ typedef enum {
   SMMA_NAN_NUMBERS    /* Tenstorrent: there are no infinities and no NaN; their encodings are numbers, too */
 } smma_nan_policy;
 
-/* Returns the encoding by which a unit reads and saturates numbers: all encodings are numbers if it has no special
-   values. */
+/* Returns the encoding by which a unit reads and saturates numbers: if the unit has no special values
+   (SMMA_NAN_NUMBERS), all encodings are numbers. */
 SMMA_CORE smma_encoding smma_readable_encoding(smma_nan_policy policy, smma_encoding f) {
   if (policy == SMMA_NAN_NUMBERS && (f.specials == SMMA_SPECIALS_IEEE || f.specials == SMMA_SPECIALS_ONE_NAN))
     f.specials = SMMA_SPECIALS_FINITE;
   return f;
 }
 
-/* Returns a decoded operand as a unit reads it. */
+/* Returns a decoded operand as a unit reads it: with SMMA_NAN_NUMBERS, infinities and NaN are finite numbers. */
 SMMA_CORE smma_number smma_with_policy(smma_nan_policy policy, smma_number x) {
   if (policy == SMMA_NAN_NUMBERS && x.kind > SMMA_FINITE) x.kind = SMMA_FINITE;
   return x;
@@ -95,7 +95,7 @@ typedef enum {
   SMMA_PRODUCT_XOR         /* for single bits: a XOR b */
 } smma_product_kind;
 
-/* Like smma_product for any kind; a xor has the exponent of the product. */
+/* Returns the term of a pair of factors, of any kind. a xor b has the exponent of the product. */
 SMMA_CORE smma_number smma_product_of_kind(smma_product_kind kind, smma_number a, smma_number b) {
   smma_number x = smma_product(a, b);
   if (kind == SMMA_PRODUCT_MULTIPLIED) return x;

@@ -13,14 +13,14 @@ typedef struct {
                    precedence over products that overflow; 2: the later form */
 } smma_tr_fdpa;
 
-/* A fixed-point sum * 2^(exponent - bits). */
+/* The fixed-point number sum * 2^(exponent - F). */
 typedef struct {
   int64_t sum;
   int exponent;
 } smma_partial_sum;
 
-/* Turns products of magnitude 2^128 or more into infinities; c is the last term and stays. In revision 1 this
-   happens only if no term is infinite or NaN, because its step 1 handles those first. */
+/* Turns products of magnitude 2^128 or more into infinities; c is the last term and stays. In revision 1 this happens
+   only if no term is infinite or NaN, because the first step of that revision handles infinities and NaN. */
 SMMA_CORE void smma_tr_fdpa_overflow(const smma_tr_fdpa *p, smma_number *term, int count) {
   int i;
   if (p->revision == 1 && smma_special_sum(term, count).kind != SMMA_FINITE) return;
@@ -30,7 +30,8 @@ SMMA_CORE void smma_tr_fdpa_overflow(const smma_tr_fdpa *p, smma_number *term, i
       term[i].kind = SMMA_INFINITE;
 }
 
-/* Adds every `stride`-th product, truncated at `bits` below the greatest exponent of the nonzero ones. */
+/* Adds every `stride`-th product, truncated at `bits` below the greatest exponent of these products. Zeros are left
+   out; if all are zero, the sum is 0 with SMMA_NO_EXPONENT. */
 SMMA_CORE smma_partial_sum smma_truncated_sum(const smma_number *product, int count, int stride, int bits) {
   smma_partial_sum r = {0, SMMA_NO_EXPONENT};
   int i;
@@ -41,7 +42,7 @@ SMMA_CORE smma_partial_sum smma_truncated_sum(const smma_number *product, int co
   return r;
 }
 
-/* Rounds both sums down at `bits` below their common exponent, and adds them. */
+/* Rounds both sums down at F bits below the greater exponent, and adds them. */
 SMMA_CORE smma_partial_sum smma_join_down(smma_partial_sum x, smma_partial_sum y) {
   smma_partial_sum r;
   r.exponent = smma_maximum(x.exponent, y.exponent);
@@ -54,9 +55,9 @@ SMMA_CORE int smma_tr_fdpa_exponent(smma_partial_sum products, smma_number c) {
   return smma_maximum(products.exponent, c.exponent);
 }
 
-/* Returns the sum of products rounded down at F2 + 1 (revision 1: F2) bits below E. Bound: |products.sum| < 2^(F + 2
-   + log2 L) <= 2^30, so 2^38 after the widening shift. Custom units, with F <= 30, F2 <= 40 and L <= 64, stay below
-   2^50. */
+/* Returns the sum of products rounded down at F2 + 1 (revision 1: F2) bits below E (`emax`). Bound: |products.sum| <
+   2^(F + 2 + log2 L) <= 2^30, so 2^38 after the widening shift. Custom units, with F <= 30, F2 <= 40 and L <= 64, stay
+   below 2^50. */
 SMMA_CORE int64_t smma_tr_fdpa_align_products(const smma_tr_fdpa *p, smma_partial_sum products, int emax) {
   int bits = p->sum_bits + (p->revision > 1);
   int shift = emax - products.exponent - (bits - p->alignment_bits);

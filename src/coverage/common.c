@@ -62,7 +62,8 @@ static void look_at(search *s, smma_common_event c) {
   if (2 * c.others <= s->others->rows && s->count < s->capacity) s->found[s->count++] = c;
 }
 
-/* Examines each single value, each value of either sign, and each range from a value to the greatest. */
+/* Examines the candidates of a block at one place, or at any place (-1): each single value, each value of either sign,
+   and each range from a value to the greatest. */
 static void look_at_place(search *s, int block, int place) {
   static const int masks[] = {GUARD, STICKY, NEGATIVE, SUBNORMAL, GUARD | STICKY, LAST | GUARD | STICKY};
   const smma_event_block *b = &s->rows->space->block[block];
@@ -101,8 +102,8 @@ static int compare(const void *x, const void *y) {
   return c->least < d->least ? -1 : c->least > d->least;
 }
 
-/* Reports whether the probability is below 1 in 100 that rows drawn at random from the others all share any of the
-   examined candidates. */
+/* Reports whether a candidate is unlikely to be chance: if the rows were drawn at random from the others, the
+   probability that they all share any of the examined candidates, each as frequent as `c`, is below 1 in 100. */
 static bool is_no_chance(const search *s, const smma_common_event *c) {
   const double rate = ((double)c->others + 1) / ((double)s->others->rows + 1);
   return (double)s->looked * pow(rate, (double)s->rows->rows) < 0.01;

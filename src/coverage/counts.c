@@ -102,7 +102,7 @@ static void add_run(smma_covered *c, const smma_datum *run) {
   for (size_t e = 0; e < c->space.events; e++) c->hits[e] += (uint64_t)smma_datum_integer_of(smma_datum_at(hits, e));
 }
 
-/* Checks all runs before adding any. */
+/* Adds the counts of all runs of a file. Checks all runs first, so that nothing is added if there is an error. */
 static bool add_runs(smma_coverage *coverage, const smma_datum *all, const char *path, smma_error *error) {
   const smma_datum *runs = smma_datum_get(all, "runs");
   uint64_t version;

@@ -7,8 +7,8 @@
 #include "host/thread.h"
 #include "rows/generate.h"
 
-/* Number of rows tried in a round; number of new events recorded for one row; number of the latest finds that are
-   preferred. */
+/* ROUND: number of rows that are tried before their new events are recorded. MOST_NEW: most new events that are
+   recorded for one row. RECENT: number of the latest finds, of which half of the mutated rows are made. */
 enum { ROUND = 4096, MOST_NEW = 48, RECENT = 48 };
 
 /* ---- Mutating one number ---- */
@@ -68,7 +68,7 @@ typedef struct {
 
 static int some_k(const change *c) { return smma_draw_below(c->state, c->instruction->k); }
 
-/* Copies a product of a row to a random place, or its negative. */
+/* Copies a random product of a row, or its negative, to a random place. */
 static void copy_product(const change *c, const smma_row *from, bool negate) {
   const int source = some_k(c), target = some_k(c);
   const uint64_t a = from->a[source];
@@ -151,7 +151,8 @@ static void change_row(const change *c, const smma_row *other) {
   }
 }
 
-/* Copies one of the first `count` rows, with a preference for the last ones, and mutates it a few times. */
+/* Sets `row` to a copy of one of the first `count` rows, with a preference for the last ones, and mutates it 1 to 8
+   times. */
 static void like(const smma_rows *rows, size_t count, uint64_t *state, smma_row *row) {
   const bool recent = count > RECENT && smma_draw_below(state, 2);
   const size_t at = recent ? count - 1 - (size_t)smma_draw_below(state, RECENT) : (size_t)(smma_draw(state) % count);
@@ -214,7 +215,8 @@ static void reach(void *context, size_t event) {
   cover->reached[event] = true;
 }
 
-/* Retains each row of a round that made an event happen for the first time. Returns false when memory is short. */
+/* Adds each of the `count` rows of a round that made an event happen for the first time to the finds. Returns false
+   when memory is short. */
 static bool keep(search *s, int count) {
   for (int n = 0; n < count; n++) {
     const trial *t = &s->trial[n];
@@ -251,8 +253,9 @@ static size_t count_new(const bool *has, const bool *done, size_t events) {
   return count;
 }
 
-/* Selects rows greedily: each time the row with the most events that no selected row has. A row's number of new events
-   can only fall, so its last known value is an upper bound. Returns false when memory is short. */
+/* Selects the cover's rows from the finds, greedily: each time the row with the most events that no selected row has. A
+   row's number of new events can only fall, so its last known value is an upper bound. Returns false when memory is
+   short. */
 static bool choose(search *s) {
   const size_t events = s->space->events, finds = s->finds;
   bool *has = calloc(finds * events, 1), *done = calloc(events, 1);

@@ -72,7 +72,7 @@ typedef struct {
   void *context;
 } reader;
 
-/* Computes rows of a file and counts their events. */
+/* Computes rows of a file, stores their results in the batch, and counts their events. */
 static bool count_batch(const smma_instruction *instruction, const smma_batch *batch, void *context,
                         smma_error *error) {
   const smma_rows rows = smma_rows_of_batch(instruction, batch);
@@ -173,7 +173,7 @@ static smma_datum *counts_table(const smma_covered *c) {
   return table;
 }
 
-/* A row of squares for each place, its values from left to right. */
+/* Returns the events of a block as squares: one row for each place, with the values from left to right. */
 static smma_datum *block_squares(const smma_covered *c, const smma_event_block *b) {
   smma_datum *squares = smma_datum_list();
   for (int place = 0; place < b->places; place++) {

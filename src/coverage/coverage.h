@@ -22,7 +22,7 @@ typedef struct {
 typedef struct {
   smma_covered *one;
   size_t count;
-  smma_check_totals totals; /* of rows whose results were compared with the model's */
+  smma_check_totals totals; /* rows whose results were compared with the model's, and mismatches */
 } smma_coverage;
 
 void smma_coverage_free(smma_coverage *coverage);
@@ -51,21 +51,21 @@ bool smma_coverage_search(smma_coverage *coverage, uint64_t seed, uint64_t tries
 
 smma_event_state smma_event_state_of(const smma_covered *covered, size_t event);
 
-/* Fills in how many events of a kind (SMMA_EVENT_KINDS: of all kinds) are in each state. */
+/* Sets count[s] to the number of events of a kind (SMMA_EVENT_KINDS: of all kinds) in each state s. */
 void smma_count_states(const smma_covered *covered, smma_event_kind kind, size_t count[SMMA_EVENT_STATES]);
 
-/* Returns every event with its count: what --json prints. */
+/* Returns every event with its count and state, which is what `softmma coverage --json` prints. */
 smma_datum *smma_coverage_datum(const smma_coverage *coverage);
 
 /* Writes the counts in the form of a counts file. Returns false when memory is short or the stream has failed. */
 bool smma_coverage_write_counts(const smma_coverage *coverage, FILE *stream);
 
-/* The first reports whether a path is a regular file of stored counts. The second adds the counts of such a file; with
-   an error line it adds nothing. */
+/* smma_is_coverage_counts reports whether a path is a regular file of stored counts. smma_coverage_add_counts adds the
+   counts of such a file; if it fails, with an error line, it adds nothing. */
 bool smma_is_coverage_counts(const char *path);
 bool smma_coverage_add_counts(smma_coverage *coverage, const char *path, smma_error *error);
 
-/* Returns the parts of a page (page/page.h): tables of counts, and each event a square. */
+/* Returns the parts of a page (page/page.h): tables of counts, and a square for each event. */
 smma_datum *smma_coverage_page(const smma_coverage *coverage);
 
 #endif

@@ -52,7 +52,8 @@ static void add_block(smma_event_space *space, smma_event_kind kind, smma_event_
   space->events += (size_t)(places * values);
 }
 
-/* Records the places of the nodes that a group takes. */
+/* Records the next sum of a step: the places of the nodes that group number `group` takes. `first` is the place of the
+   first node of this round. */
 static void add_sum(smma_event_step *to, const smma_step *s, int window, int group, int first) {
   for (int i = 0; i < s->take; i++)
     to->place[to->sums * s->take + i] = first + smma_dealt_index(s->take, s->turn, window, group, i);
@@ -78,8 +79,8 @@ static void place_groups(smma_event_step *to, const smma_step *s) {
   to->places = first;
 }
 
-/* Returns the number of fraction bits that a term retains below the reference exponent, limited to those that the GAP
-   events distinguish. */
+/* Returns the number of fraction bits below the reference exponent that GAP events distinguish: those that a term
+   retains, within a limit. In exact sums it is two more than the output has. */
 static int bits_of(const smma_event_space *space, const smma_step *s, const smma_cut *cut) {
   const smma_format output = s->output == SMMA_NO_FORMAT ? space->operation.d : s->output;
   const int own = smma_encoding_of(output).fraction_bits + 2;

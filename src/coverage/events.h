@@ -15,11 +15,11 @@ typedef enum {
   SMMA_EVENT_SHIFT,   /* distance of the sum's leading bit from that of the greatest term: carry or cancellation */
   SMMA_EVENT_ROUND,   /* last bit, guard bit and sticky bit of a sum that is rounded */
   SMMA_EVENT_RESULT,  /* class of the rounded result: overflow, subnormal, zero, ... */
-  SMMA_EVENT_LINK,    /* the accumulator passed from a sum of a chain to the next sum */
+  SMMA_EVENT_LINK,    /* class of the accumulator that is passed from a sum of a chain to the next sum */
   SMMA_EVENT_KINDS
 } smma_event_kind;
 
-/* "operand", "special", ... */
+/* "operands", "special values", ... */
 extern const char *const smma_event_kind_names[SMMA_EVENT_KINDS];
 
 /* The owner of an event: an operand, or the terms, accumulators or sums of a step. */
@@ -34,7 +34,8 @@ typedef enum {
   SMMA_OF_SUMS
 } smma_event_owner;
 
-/* A block of events of one kind. Each has a place and a value: its number is first + place * values + value. */
+/* A block of events of one kind. An event has a place (0 to places - 1) and a value (0 to values - 1); its number is
+   first + place * values + value. */
 typedef struct {
   smma_event_kind kind;
   smma_event_owner owner;
@@ -45,19 +46,20 @@ typedef struct {
 
 enum { SMMA_MOST_EVENT_BLOCKS = 6 + 11 * SMMA_MAXIMUM_STEPS };
 
-/* The sums of a step, and the nodes that each sum takes. A node is named by its place among all nodes before the step.
-   The nodes of a tree's later rounds follow after these. */
+/* The sums of a step, and the nodes that each sum takes. `nodes`: number of nodes before the step; `sums`: number of
+   sums. A node is named by its place among the nodes before the step; the nodes of a tree's later rounds follow after
+   these. `places`: number of all these nodes. */
 typedef struct {
   int nodes, sums, places;
   int place[2 * SMMA_MAXIMUM_K]; /* term i of sum s is place[s * take + i] */
 } smma_event_step;
 
 typedef struct {
-  smma_operation operation; /* the instruction, with its rule as a composition */
+  smma_operation operation; /* the instruction's operation; its rule is rewritten as a composition */
   smma_format c;            /* format of the operand c; the composition's c has the format of d */
   smma_event_step step[SMMA_MAXIMUM_STEPS];
   smma_event_block block[SMMA_MOST_EVENT_BLOCKS];
-  int of[SMMA_EVENT_KINDS][SMMA_MAXIMUM_STEPS][3]; /* block index for terms, accumulators, sums; -1: none */
+  int of[SMMA_EVENT_KINDS][SMMA_MAXIMUM_STEPS][3]; /* block index for terms, accumulators, sums; -1: no block */
   int blocks;
   size_t events;
 } smma_event_space;
@@ -91,7 +93,7 @@ const char *smma_event_words(const smma_event_space *space, size_t index, char *
 /* Returns why the event is impossible, if that follows from formats and ranges of exponents; otherwise NULL. */
 const char *smma_event_excluded(const smma_event_space *space, size_t index);
 
-/* The state of an event. */
+/* The state of an event: it happened in the counted rows, did not, happened only in a search, or is impossible. */
 typedef enum { SMMA_HIT, SMMA_MISSED, SMMA_FOUND, SMMA_IMPOSSIBLE, SMMA_EVENT_STATES } smma_event_state;
 
 /* "hit", "missed", "found by the search", "impossible". */
@@ -104,7 +106,7 @@ smma_event_state smma_event_state_in(const smma_event_space *space, const uint64
 
 /* ---- Watching ---- */
 
-/* Receives events as they happen. */
+/* A receiver of events: `happened` is called, with `context`, each time an event happens. */
 typedef struct {
   void (*happened)(void *context, size_t event);
   void *context;
@@ -154,7 +156,8 @@ typedef enum {
    alone has the reference exponent.) */
 typedef enum { SMMA_LEAD_TWO, SMMA_LEAD_MORE, SMMA_LEAD_ZERO, SMMA_LEAD_NONE, SMMA_LEADS } smma_lead_event;
 
-/* Values of SMMA_EVENT_LOST: the part below the last retained bit, times 2, plus the sign. */
+/* How much of a term lies below its last retained bit. The value of a SMMA_EVENT_LOST event is twice this, plus 1 for a
+   negative term. */
 typedef enum { SMMA_LOST_NOTHING, SMMA_LOST_LESS, SMMA_LOST_HALF, SMMA_LOST_MORE, SMMA_LOST_ALL, SMMA_LOSTS } smma_lost;
 
 /* Values of SMMA_EVENT_SHIFT: carries of 0 to SMMA_MOST_CARRY bits (the last means that or more), then cancellation of

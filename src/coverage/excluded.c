@@ -12,8 +12,8 @@ typedef struct {
   int least, most, leading_least, leading_most, last, above;
 } exponents;
 
-/* Reports whether nothing is known of exponents: the greatest of a format is unusual, or products are not those of
- * whole factors. */
+/* Reports whether exponents have no known bounds: encodings of infinity and NaN are numbers, too, or products are not
+   those of whole factors. */
 static bool is_unbounded(const smma_event_space *space) {
   return space->operation.rule.nan == SMMA_NAN_NUMBERS || !smma_has_whole_products(smma_event_composition(space));
 }
@@ -56,7 +56,7 @@ static exponents either(exponents x, exponents y) {
                      smma_maximum(x.above, y.above)};
 }
 
-/* Reports whether sums can have a last retained bit that no term has. */
+/* Reports whether a step can add a bit that no term has: by complementing terms, or by saturating at its width. */
 static bool adds_bits(const smma_step *s) {
   return s->opposing == SMMA_OPPOSING_COMPLEMENT ||
          (s->width != SMMA_NONE && s->width_overflow == SMMA_INTEGER_SATURATES);
@@ -67,8 +67,8 @@ static bool zero_brings(const smma_cut *cut) {
   return cut->brings != SMMA_BRINGS_NOTHING && cut->zero_exponent != SMMA_NO_EXPONENT;
 }
 
-/* Reports whether a term of a class can be as great as 2^112 units of its sum, which limits it. Such a term has bits at
-   the limit. `least` is the least reference exponent. */
+/* Reports whether a term with these bounds can be as great as 2^112 units of its sum. The core limits such a term,
+   which then has bits at the limit. `least` is the least reference exponent. */
 static bool limits_terms(const smma_step *s, const smma_cut *cut, exponents x, int least) {
   const int bits = s->join == SMMA_JOIN_CHAIN ? smma_maximum(s->term.bits, s->accumulator.bits) : s->term.bits;
   if (bits == SMMA_EXACT_ALIGNMENT) return false;
@@ -77,8 +77,8 @@ static bool limits_terms(const smma_step *s, const smma_cut *cut, exponents x, i
   return x.leading_most - (least - bits) >= SMMA_MOST_TERM_BITS;
 }
 
-/* Returns the least exponent that terms of a class bring, zeros included. The own exponent of a zero is that of its
-   format, which is not known here. */
+/* Returns the least exponent that terms with these bounds bring, zeros included. The own exponent of a zero is that of
+   its format, which is not known here. */
 static int least_with_zeros(const smma_cut *cut, exponents x) {
   const int least = brought_least(cut, x);
   if (!zero_brings(cut)) return least;
@@ -93,7 +93,7 @@ static bool has_own_bits(const smma_step *s, exponents terms) {
   exponents sums = terms;
   int least;
   if (adds_bits(s)) return true;
-  if (s->width != SMMA_NONE && wraps) return false; /* nothing is limited */
+  if (s->width != SMMA_NONE && wraps) return false; /* sums that wrap limit no term */
   if (chain) sums = exponents_of(s->output == SMMA_NO_FORMAT ? SMMA_F64 : s->output, SMMA_SUBNORMALS_KEPT);
   least = s->reference != SMMA_NONE
               ? s->reference
@@ -105,14 +105,16 @@ static bool has_own_bits(const smma_step *s, exponents terms) {
 static exponents rounded(const smma_step *s, exponents terms, int last) {
   exponents x = exponents_of(s->output, s->subnormal_outputs);
   if (has_own_bits(s, terms)) return x;
-  last = smma_minimum(last, x.most - smma_encoding_of(s->output).fraction_bits); /* if it saturates */
+  last = smma_minimum(
+      last, x.most - smma_encoding_of(s->output)
+                         .fraction_bits); /* last bit of the greatest number, which a sum becomes if it saturates */
   x.last = smma_maximum(x.last, last);
   x.leading_least = smma_maximum(x.leading_least, last);
   x.least = smma_maximum(x.least, last);
   return x;
 }
 
-/* No bound is known. */
+/* The bounds if none are known. */
 static const exponents any = {-FAR, FAR, -FAR, FAR, -FAR, FAR};
 
 /* Returns the bounds for c. */
@@ -151,7 +153,8 @@ static exponents unrounded(const smma_event_space *space, const smma_step *s, ex
   const int brought = smma_minimum(terms.least, brought_least(&s->term, terms));
   const int most = most_reference(space, s, terms), least = s->reference != SMMA_NONE ? s->reference : brought;
   const int last = smma_minimum(terms.last, least - SMMA_MOST_TERM_BITS);
-  const int shifted = s->minus_one_shift ? most - s->term.bits + s->minus_one_shift : most; /* -1 unit as a great sum */
+  const int shifted = s->minus_one_shift ? most - s->term.bits + s->minus_one_shift
+                                         : most; /* a sum of -1 unit can become as great as this */
   const int leads = smma_maximum(smma_maximum(most, terms.leading_most) + 8, shifted);
   return (exponents){least, most, last, leads, last, leads - least};
 }
@@ -295,7 +298,7 @@ typedef struct {
   const smma_step *step;
   exponents terms, accumulator;
   int count;       /* number of terms, including the accumulator */
-  bool truncates;  /* truncation never increases a term's magnitude */
+  bool truncates;  /* alignment never increases a term's magnitude */
   int last;        /* exponent of the output's lowest subnormal bit */
   int least, most; /* exponents of the output's normal numbers */
 } parts;
@@ -316,8 +319,8 @@ static parts parts_of(const smma_event_space *space, int step) {
   return p;
 }
 
-/* Returns the greatest carry of a sum of `count` terms whose magnitude alignment does not increase: the sum is less
-   than `count` times the next power of two. */
+/* Returns the greatest carry, in bits, of a sum of p->count terms whose magnitude alignment does not increase: the sum
+   is less than `count` times the next power of two above the greatest term. */
 static int most_carry(const parts *p) {
   const int floor = smma_bit_length((uint64_t)p->count) - 1;
   return floor + (p->count != 1 << floor);

@@ -11,7 +11,7 @@ typedef struct {
   uint64_t rows, seed;
   smma_row_kind kind; /* SMMA_ROWS_KINDS: the first six kinds in turn */
   bool covers;        /* begin with rows that make every reachable event happen, then similar rows up to `rows` */
-  bool flags;         /* write a column of exception flags */
+  bool flags;         /* write a column of exception flags, as `tininess` says */
   smma_tininess tininess;
   smma_vector_format format;
   /* Called at intervals with the number of rows done and the total, or with the number of rows tried while a cover is
@@ -31,9 +31,9 @@ typedef struct {
 /* Number of rows tried when a cover is searched. */
 enum { SMMA_GEN_TRIES = 1 << 21 };
 
-/* Writes rows 0 to rows - 1 to the stream, on all cores; they are the same on every machine. Ends early when the stream
-   fails, which the caller has to check. Returns false with one error line, also after an interruption, and for an
-   instruction without flags if these are requested. */
+/* Writes the requested number of rows to the stream, or the whole cover if that has more, on all cores; they are the
+   same on every machine. Ends early when the stream fails, which the caller has to check. Returns false with one error
+   line, also after an interruption, and for an instruction without flags if these are requested. */
 bool smma_gen(const smma_gen_request *request, FILE *stream, smma_gen_result *result, smma_error *error);
 
 #endif

@@ -15,14 +15,14 @@ static void watch_cut_sum(const void *sum);
 #include "host/cpu.h"
 #include "host/thread.h"
 
-/* The row that this thread computes. */
+/* The state of one thread's watching: the row that it computes, and where its events go. */
 typedef struct {
   const smma_event_space *space;
   const smma_event_watcher *watcher; /* or NULL: then events are counted in `hits`, or listed in `event_list` */
   uint64_t *hits;
   size_t *event_list;
   int count;
-  int step, sum; /* the next sum */
+  int step, sum; /* step and number of the next sum */
   smma_node cut; /* the last sum of truncated terms, before rounding */
 } watch;
 
@@ -49,7 +49,7 @@ static inline int block_of(const watch *w, smma_event_kind kind, smma_event_owne
 
 /* ---- Terms ---- */
 
-/* Returns how far a term begins below the reference exponent. */
+/* Returns how many binades term i begins below the reference exponent. */
 static int gap_of(const smma_step *s, int i, smma_node term, int reference) {
   const int brought = smma_brought_exponent(smma_cut_of(s, i), term);
   return reference - (brought == SMMA_NO_EXPONENT ? term.exponent : brought);
@@ -119,7 +119,7 @@ static void report_shift(watch *w, smma_leading sum, const smma_node *term, int 
     report(w, block, 0, SMMA_MOST_CARRY + smma_minimum(-shift, SMMA_MOST_CANCELLED + 1));
 }
 
-/* Returns bit `at`. */
+/* Returns the bit of x that has the weight 2^at. */
 static bool bit_at(smma_leading x, int at) {
   const int shift = at - x.exponent;
   return shift >= 0 && shift < 64 && (x.significand >> shift & 1);
@@ -140,7 +140,7 @@ static void report_zero(watch *w, const smma_node *term, int count, uint64_t cod
                                          : SMMA_RESULT_ZERO);
 }
 
-/* Returns the number in units of 2^last, truncated. */
+/* Returns the magnitude of x in units of 2^last, truncated. */
 static uint64_t units_of(smma_leading x, int last) {
   const int shift = last - x.exponent;
   return shift >= 64 ? 0 : shift >= 0 ? x.significand >> shift : x.significand << -shift;
@@ -252,7 +252,7 @@ static smma_link_event link_of(const smma_step *s, smma_node n) {
                                                                                   : SMMA_LINK_NORMAL;
 }
 
-/* Stores the sum of truncated terms, which the core reports before rounding, for the next watch_sum. */
+/* Stores the sum of truncated terms. The core reports it before it rounds the sum and calls watch_sum. */
 static void watch_cut_sum(const void *sum) {
   if (watching) watching->cut = *(const smma_node *)sum;
 }
@@ -329,7 +329,8 @@ static void report_operands(watch *w, const smma_row *row) {
   }
 }
 
-/* Which products and factors are special. */
+/* Which special values a row has: NaN in a, b, c or scale factors; 0 x infinity (`zero_times`) and infinity x 0
+   (`times_zero`); an infinity in a, b or c (`infinite`), and in c. */
 typedef struct {
   bool nan_a, nan_b, nan_c, nan_scale, zero_times, times_zero, infinite, infinite_c;
   bool positive, negative; /* signs of infinite products */
@@ -419,11 +420,11 @@ uint64_t smma_watch_row(const smma_event_space *space, const smma_row *row, cons
 
 #include "coverage/lanes.inc"
 
-/* The rows to count, and a thread's data for counting them. */
+/* The rows whose events are counted, and one thread's counters and results. */
 typedef struct {
   const smma_event_space *space;
   const smma_rows *rows;
-  uint64_t *hits, *d; /* hits: one counter for each event, and one more; d: results, or NULL */
+  uint64_t *hits, *d; /* hits: one counter for each event, and one for lanes without an event; d: results, or NULL */
   lanes *lanes;       /* NULL: lanes do not support the rule */
 } counter;
 

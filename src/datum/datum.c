@@ -17,7 +17,7 @@ struct smma_datum {
     char *text;
     struct {
       smma_datum **element;
-      char **key; /* NULL in lists */
+      char **key; /* keys of a record's elements; NULL in a list */
       size_t size, room;
       size_t *place; /* for a record: a hash table with 2 * room entries; an entry is the element's index plus 1 */
     };
@@ -52,7 +52,8 @@ smma_datum *smma_datum_real(double value) {
   return d;
 }
 
-/* Makes a datum of the text, and frees the text later. */
+/* Makes a datum that takes over the text, or frees the text if memory runs out. If the text is not UTF-8, each byte
+   outside ASCII becomes '?'. */
 static smma_datum *datum_of_text(char *text) {
   smma_datum *d = text ? new_datum(SMMA_DATUM_TEXT) : NULL;
   if (!d) return free(text), NULL;

@@ -14,7 +14,7 @@ typedef enum {
   SMMA_DATUM_NULL,
   SMMA_DATUM_FLAG,
   SMMA_DATUM_COUNT, /* a signed 64-bit integer */
-  SMMA_DATUM_REAL,  /* finite */
+  SMMA_DATUM_REAL,  /* a finite double */
   SMMA_DATUM_TEXT,  /* UTF-8 */
   SMMA_DATUM_LIST,
   SMMA_DATUM_RECORD /* keeps the order of its keys */
@@ -72,12 +72,12 @@ static inline void smma_put_text(smma_datum *record, const char *key, const char
 /* Reports whether memory sufficed for every part of the datum; false for NULL. */
 bool smma_datum_is_complete(const smma_datum *datum);
 
-/* Accepts NULL. */
+/* Frees a datum and everything in it. Accepts NULL. */
 void smma_datum_free(smma_datum *datum);
 
 /* ---- Reading. These functions accept NULL and a datum of another kind. ---- */
 
-smma_datum_kind smma_datum_kind_of(const smma_datum *datum); /* NULL's is SMMA_DATUM_NULL */
+smma_datum_kind smma_datum_kind_of(const smma_datum *datum); /* returns SMMA_DATUM_NULL for NULL */
 
 /* Returns the number of elements of a list or a record; 0 for other kinds. */
 size_t smma_datum_size(const smma_datum *datum);
@@ -107,7 +107,7 @@ enum { SMMA_JSON_COMPACT = -1, SMMA_JSON_ONE_LINE = 0, SMMA_JSON_LINES = 2 };
    if the stream has failed. */
 bool smma_datum_write(const smma_datum *datum, FILE *stream, int layout);
 
-/* Like smma_datum_write, with this number of significant digits for reals. */
+/* Writes the datum as smma_datum_write does, but with `digits` significant digits for reals. */
 bool smma_datum_write_digits(const smma_datum *datum, FILE *stream, int layout, int digits);
 
 /* Reads JSON. Returns NULL with an error, "ORIGIN:LINE:COLUMN: what is wrong", if the text is not JSON, repeats a key

@@ -35,7 +35,7 @@ static bool take(reader *r, char wanted) {
   return true;
 }
 
-/* Four hexadecimal digits. */
+/* Reads four hexadecimal digits. Returns false if there are fewer. */
 static bool read_unit(const char *digits, uint32_t *unit) {
   if (strspn(digits, "0123456789abcdefABCDEF") < 4) return false;
   *unit = 0;

@@ -21,17 +21,17 @@ typedef struct checked {
 typedef struct entry {
   smma_device device;
   size_t index;
-  pid_t process; /* the process that opened it: drivers do not survive fork */
+  pid_t process; /* the process that opened the device; drivers do not survive a fork */
   pthread_mutex_t used;
-  checked *checked; /* operations whose products were checked */
-  double *timing;   /* sum of the seconds that kernels take; NULL: they are not timed */
+  checked *checked; /* operations whose products were compared with the core's and were equal */
+  double *timing;   /* where the seconds that kernels take are added; NULL: kernels are not timed */
   struct entry *next;
 } entry;
 
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 static entry *opened;
 
-/* Parses "NAME" or "NAME:INDEX". */
+/* Parses a device's name, "NAME" or "NAME:INDEX". Returns false if it is malformed or NAME is not a driver's. */
 static bool take_apart(const char *name, const char **driver, size_t *index) {
   const size_t length = strcspn(name, ":");
   char *end;

@@ -10,20 +10,21 @@ typedef struct smma_device {
   smma_device_description is;
 } smma_device;
 
-/* Reports whether a kernel's name is that of a device: "opencl" or "cuda", alone or with a number from 0 on
-   ("cuda:1"). */
+/* Reports whether a name, given where a kernel is chosen, is that of a device: "opencl" or "cuda", alone or with a
+   number from 0 on ("cuda:1"). */
 bool smma_is_device_name(const char *name);
 
-/* Returns the device of that name, or NULL with a one-line reason if it cannot be used. It stays open until the process
-   ends. */
+/* Opens the device of that name at its first use and returns it, or NULL with a one-line reason in `message` if it
+   cannot be used. It stays open until the process ends. */
 const smma_device *smma_device_open(const char *name, char message[SMMA_DEVICE_MESSAGE]);
 
-/* Serialise products on a device. */
+/* Lock and unlock a device, so that one thread at a time uses it. Unlocking also restores the thread's CUDA context. */
 void smma_device_lock(const smma_device *device);
 void smma_device_unlock(const smma_device *device);
 
-/* Launches a kernel with the driver. While a device is timed, the call waits for the kernel and adds its seconds, by
-   the device's clock, to *timing. smma_device_time starts timing, or ends it if `timing` is NULL. */
+/* smma_device_launch launches a kernel with the driver. While the device is timed, the call waits for the kernel and
+   adds its seconds, by the device's clock, to `*timing` of smma_device_time. smma_device_time starts timing, or ends it
+   if `timing` is NULL. */
 bool smma_device_launch(const smma_device *device, void *program, const char *kernel, const size_t items[2],
                         size_t group, const smma_kernel_argument *arguments, size_t count,
                         char message[SMMA_DEVICE_MESSAGE]);
@@ -34,8 +35,8 @@ void smma_device_time(const smma_device *device, double *timing);
 bool smma_device_is_checked(const smma_device *device, const smma_operation *operation);
 bool smma_device_set_checked(const smma_device *device, const smma_operation *operation);
 
-/* Returns the number of devices of the driver of that name, or 0 with the reason. Device `index` is named "NAME:index".
- */
+/* Returns the number of devices of the driver of that name, or 0 with the reason in `message`. Device number i is named
+   "NAME:i". */
 size_t smma_device_count(const char *driver, char message[SMMA_DEVICE_MESSAGE]);
 
 /* Names of the drivers that may be installed; NULL-terminated. */

@@ -10,17 +10,17 @@
 
 #include "core/rule.h"
 
-/* Changes whenever this file changes. */
+/* Version of this interface. Increase it with every change to this file. */
 enum { SMMA_DRIVER_ABI = 4 };
 
 enum { SMMA_DEVICE_MESSAGE = 256 };
 
 typedef struct {
-  char name[128], driver[128]; /* "NVIDIA H200", "CUDA 13.0, driver 580.65" */
-  uint64_t memory;             /* bytes */
+  char name[128], driver[128]; /* for example "NVIDIA H200" and "CUDA 13.0, driver 580.65" */
+  uint64_t memory;             /* bytes of memory */
   uint64_t largest;            /* bytes of the largest buffer */
-  bool has_f64;                /* it computes binary64; without, only the core's kernel is available */
-  int width;                   /* SMMA_WIDTH of its kernels: lanes per work item */
+  bool has_f64;                /* the device computes binary64; otherwise only the core's kernel is available */
+  int width;                   /* SMMA_WIDTH of the device's kernels: lanes per work item */
   size_t shared;               /* bytes of shared memory per group, if the driver has the kernels of src/device/cuda */
   bool fast_f64;               /* binary64 runs at half or a quarter of binary32's rate */
 } smma_device_description;
@@ -34,25 +34,25 @@ typedef struct {
 
 typedef struct smma_driver {
   int abi;
-  const char *name; /* "opencl" */
-  /* Returns the number of devices, or 0 with the reason. */
+  const char *name; /* name of the driver, for example "opencl" */
+  /* Returns the number of devices, or 0 with the reason in `message`. */
   size_t (*count)(char message[SMMA_DEVICE_MESSAGE]);
-  /* Opens device number `index`. */
+  /* Opens device number `index`, sets `*is`, and returns the state that the other functions take as `device`. */
   void *(*open)(size_t index, smma_device_description *is, char message[SMMA_DEVICE_MESSAGE]);
   void (*close)(void *device);
   void *(*allocate)(void *device, size_t bytes, char message[SMMA_DEVICE_MESSAGE]);
-  void (*release)(void *device, void *buffer); /* NULL is ignored */
-  /* The copy is complete on return. */
+  void (*release)(void *device, void *buffer); /* `buffer` may be NULL */
+  /* Copy between host and device; both return when the copy is complete. */
   bool (*write)(void *device, void *buffer, const void *from, size_t bytes, char message[SMMA_DEVICE_MESSAGE]);
   bool (*read)(void *device, void *to, void *buffer, size_t bytes, char message[SMMA_DEVICE_MESSAGE]);
-  /* Returns the kernels for an operation. They stay until the device is closed. */
+  /* Returns the kernels for an operation, compiled if needed. They stay until the device is closed. */
   void *(*program)(void *device, const smma_operation *operation, char message[SMMA_DEVICE_MESSAGE]);
   /* Starts `kernel` for items[0] x items[1] work items, in groups of `group` along the first axis; `group` divides
      items[0]. */
   bool (*launch)(void *device, void *program, const char *kernel, const size_t items[2], size_t group,
                  const smma_kernel_argument *arguments, size_t count, char message[SMMA_DEVICE_MESSAGE]);
-  /* Measure the seconds by the device's clock that kernels launched between the two calls take. stop_clock waits for
-     them. */
+  /* Measure the time, by the device's clock, of kernels launched between the two calls. stop_clock waits for the
+     kernels and sets `*seconds`. */
   bool (*start_clock)(void *device, char message[SMMA_DEVICE_MESSAGE]);
   bool (*stop_clock)(void *device, double *seconds, char message[SMMA_DEVICE_MESSAGE]);
   /* The next three functions are NULL unless the device's buffers have addresses that other libraries can use. `holds`

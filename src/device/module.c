@@ -8,13 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Stores the folder of the file that contains this code: the library, the command or Python's module. */
+/* Stores the folder of the file that contains this code: the library, the command or Python's module. Returns false if
+   the folder cannot be found. */
 static bool own_folder(char *folder, size_t size) {
   Dl_info info;
   char *slash;
   if (!dladdr((void *)smma_load_driver, &info) || !info.dli_fname) return false;
   snprintf(folder, size, "%s", info.dli_fname);
-  if (!strchr(folder, '/')) { /* the program, under the name by which the shell found it */
+  if (!strchr(folder, '/')) { /* without a slash it is the program, under the name that the shell searched in PATH */
     const ssize_t length = readlink("/proc/self/exe", folder, size - 1);
     folder[length < 0 ? 0 : length] = 0;
   }
@@ -23,8 +24,8 @@ static bool own_folder(char *folder, size_t size) {
   return slash != NULL;
 }
 
-/* Finds softmma-engine-NAME.so: in $SOFTMMA_ENGINES if set, else next to this code, else where modules are
-   installed. */
+/* Finds softmma-engine-NAME.so in the folder $SOFTMMA_ENGINES if that is set. Otherwise tries the folder of the file
+   that contains this code, its subfolder softmma, then SMMA_ENGINE_FOLDER relative to that folder and to its parent. */
 static bool find_module(const char *name, char *path, size_t size) {
   static const char *const places[] = {".", "softmma", SMMA_ENGINE_FOLDER, ("../" SMMA_ENGINE_FOLDER)};
   const char *folder = getenv("SOFTMMA_ENGINES");

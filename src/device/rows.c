@@ -10,14 +10,15 @@
 
 enum { A, B, C, SCALE_A, SCALE_B, D, PARTS };
 
-/* Test vectors ("rows") that are computed at a time, if the device has memory for them; at least LEAST. */
+/* BATCH_ROWS: test vectors ("rows") computed at a time, if the device has memory for them, otherwise fewer, down to
+   LEAST. GROUP: work items per group. */
 enum { BATCH_ROWS = 1 << 18, LEAST = SMMA_ROWS_TOGETHER, GROUP = 64 };
 
 typedef struct {
   const smma_device *device;
   const smma_driver *driver;
   void *program;
-  size_t bytes[PARTS];        /* per row */
+  size_t bytes[PARTS];        /* bytes of each part of a row */
   unsigned char *host[PARTS]; /* NULL if the batch has no such array */
   void *buffer[PARTS];
   size_t capacity;
@@ -56,7 +57,8 @@ static bool allocate(work *w) {
   return true;
 }
 
-/* Opens the device for up to `rows` rows at a time, fewer if memory is short. */
+/* Prepares the device for batches of up to `rows` rows, or fewer if memory is short: gets the kernels and allocates
+   buffers. */
 static bool open_work(const smma_device *device, const smma_operation *o, size_t rows, char *message, work *w) {
   *w = (work){.device = device, .driver = device->driver, .operation = *o, .message = message};
   set_sizes(w, o);
@@ -95,7 +97,7 @@ static bool launch(const work *w, void *program, const char *kernel, size_t coun
 #define LAUNCH(w, program, kernel, count, arguments) \
   launch(w, program, kernel, count, arguments, sizeof(arguments) / sizeof *(arguments))
 
-/* Generates the operands of `count` rows of a selection, from `first` on. */
+/* Generates the operands of `count` rows of a selection, from its row `first` on. */
 static bool generate(const work *w, const smma_row_selection *selection, size_t first, size_t count) {
   const int32_t rows = (int32_t)count;
   const smma_row_selection part = {selection->seed, selection->first + first, selection->kinds, selection->one};
@@ -119,7 +121,7 @@ static bool put_zeros(work *w) {
   return done;
 }
 
-/* Computes `now` rows from `first` on. */
+/* Computes `now` rows of the batch from `first` on, with generated operands if there is a selection. */
 static bool compute_part(const work *w, const smma_row_selection *selection, size_t first, size_t now) {
   bool done = !selection || generate(w, selection, first, now);
   for (int p = 0; p < D && done; p++) done = selection ? get(w, p, first, now) : put(w, p, first, now);
@@ -141,13 +143,14 @@ bool smma_device_rows(const smma_device *device, const smma_operation *o, const 
   return done;
 }
 
-/* The result of a comparison, and its buffer on the device. */
+/* The result of a comparison, as smma_device_difference, and its buffer on the device. */
 typedef struct {
   uint32_t rows, first;
   void *buffer;
 } difference;
 
-/* Compares the results of the last `count` rows with those of another operation; `number` is that of the first row. */
+/* Compares the results of the `count` rows in the buffers with those of another operation; `number` is the number of
+   the first of these rows. */
 static bool compare(const work *w, void *other, const smma_operation *o, bool any_nan, size_t number, size_t count,
                     const difference *d) {
   const int32_t rows = (int32_t)count, either = any_nan;

@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-/* Returns monotonic seconds. */
+/* Returns the seconds since an arbitrary start, on a clock that nobody sets. */
 static inline double smma_seconds(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);

@@ -33,7 +33,8 @@ static bool is_there(smma_cpu_set set) { return set == SMMA_CPU_PORTABLE || set 
 static bool is_there(smma_cpu_set set) { return set == SMMA_CPU_PORTABLE; }
 #endif
 
-/* Returns the highest set that SOFTMMA_CPU allows, or -1 if its value names no set. */
+/* Returns the highest set that SOFTMMA_CPU allows, which is the highest of all if it is not set, or -1 if its value
+   names no set. */
 static int greatest_left(void) {
   static const struct {
     const char *name;

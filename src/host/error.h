@@ -14,7 +14,7 @@
 /* Sets the error to SMMA_FAILED with the message and returns false, so that a reader can `return smma_fail(...)`. */
 bool smma_fail(smma_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Like smma_fail, with a status. */
+/* Sets the error to this status and message, and returns false. */
 bool smma_fail_as(smma_error *error, smma_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Sets the error to SMMA_NO_MEMORY and returns false. */

@@ -13,9 +13,10 @@ typedef enum {
   SMMA_MODE_FLUSH_DOWN
 } smma_float_mode;
 
-/* Sets the mode, masks every exception, and returns the previous state. Code whose result depends on the mode must be
-   called through a pointer, because compilers move arithmetic across this call. SMMA_MODE_FLUSH rounds to nearest even,
-   SMMA_MODE_FLUSH_DOWN rounds down; both flush subnormal operands and results to zero if the machine can. */
+/* smma_float_enter sets the mode, masks every exception, and returns the previous state, which smma_float_leave
+   restores. Code whose result depends on the mode must be called through a pointer, because compilers move arithmetic
+   across these calls. SMMA_MODE_FLUSH rounds to nearest even, SMMA_MODE_FLUSH_DOWN rounds down; both flush subnormal
+   operands and results to zero if the machine can. */
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 typedef unsigned smma_float_state;

@@ -7,14 +7,15 @@
 
 #include "core/format.h"
 
-/* Returns 1, 2, 4 or 8. */
+/* Returns the number of bytes of the format's container: 1, 2, 4 or 8. */
 static inline size_t smma_container_bytes(smma_encoding f) {
   return f.bits <= 8 ? 1 : f.bits <= 16 ? 2 : f.bits <= 32 ? 4 : 8;
 }
 
 static inline size_t smma_bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
 
-/* Callers' arrays may have any element type and alignment, so elements are read and written as bytes. */
+/* Returns an element of an array of containers. Callers' arrays may have any element type and alignment, so elements
+   are read and written as bytes. */
 static inline uint64_t smma_load(size_t container_bytes, const void *array, size_t index) {
   const unsigned char *at = (const unsigned char *)array + container_bytes * index;
   uint16_t two;
@@ -40,7 +41,7 @@ static inline void smma_store(size_t container_bytes, void *array, size_t index,
   }
 }
 
-/* Decodes `count` elements; `stride` is the distance from one to the next, in elements. */
+/* Decodes `count` elements from index `first` on; `stride` is the distance from one to the next, in elements. */
 static inline void smma_decode_array(smma_encoding f, const void *array, size_t first, size_t stride, size_t count,
                                      smma_number *out) {
   size_t bytes = smma_container_bytes(f);

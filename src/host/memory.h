@@ -22,7 +22,7 @@ static inline void *smma_aligned_malloc(size_t bytes) {
   return aligned;
 }
 
-/* Frees the memory. Does nothing with NULL. */
+/* Frees memory that smma_aligned_malloc returned. Does nothing with NULL. */
 static inline void smma_aligned_free(void *aligned) {
   unsigned char *memory;
   if (!aligned) return;

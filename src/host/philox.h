@@ -10,10 +10,10 @@
 #include "core/philox.h"
 #include "host/cpu.h"
 
-/* Numbers of blocks must be multiples of this. */
+/* The functions below compute a number of blocks that is a multiple of this. */
 enum { SMMA_PHILOX_STEP = 8 };
 
-/* The key of each round. */
+/* The two halves of the key of each round. */
 typedef struct {
   uint32_t low[SMMA_PHILOX_ROUNDS], high[SMMA_PHILOX_ROUNDS];
 } smma_philox_keys;
@@ -69,7 +69,11 @@ __attribute__((target("avx512f"), always_inline)) static inline void smma_philox
                                                                                         smma_philox_block x,
                                                                                         int vectors, uint32_t *words,
                                                                                         uint64_t *sums) {
-  enum { XOR = 0x96 /* of three operands */, EVEN_LANES = 0x5555, LAST = SMMA_PHILOX_ROUNDS - 1 };
+  enum {
+    XOR = 0x96 /* truth table of the XOR of three operands */,
+    EVEN_LANES = 0x5555,
+    LAST = SMMA_PHILOX_ROUNDS - 1
+  };
   const __m512i first = _mm512_set1_epi64(0xd2511f53), second = _mm512_set1_epi64(0xcd9e8d57);
   const __m512i first_half = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0),
                 second_half = _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4);
@@ -132,7 +136,7 @@ __attribute__((target("avx512f"))) static inline void smma_philox_avx512(const s
   }
 }
 
-/* Like smma_philox_eights, with four blocks per vector. */
+/* Computes all blocks, SMMA_PHILOX_STEP at a time, in vectors of four blocks each. */
 __attribute__((target("avx2"))) static inline void smma_philox_avx2(const smma_philox_keys *keys, smma_philox_block x,
                                                                     size_t blocks, uint32_t *words, uint64_t *sums) {
   enum { VECTORS = SMMA_PHILOX_STEP / 4, LAST = SMMA_PHILOX_ROUNDS - 1 };

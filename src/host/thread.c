@@ -33,8 +33,8 @@ static int try_threads(int team) {
   return error;
 }
 
-/* Returns the error number if the system refuses a team of this size; otherwise 0. OpenMP retains a team for each
-   thread that starts parallel loops, so each size is tried once a thread. */
+/* Returns the error number if the system refuses a team of this size; otherwise 0. OpenMP keeps the team of each thread
+   that starts parallel loops, so each thread tries only teams that are greater than its previous ones. */
 static int refusal_of(int team) {
   static _Thread_local int had = 1;
   const int error = team > had ? try_threads(team) : 0;

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Reads the character at `text`, which ends with a zero byte. Returns its length in bytes; 0 if it is not valid UTF-8.
- */
+/* Decodes the first character of `text`, a string that ends with a zero byte, into `*point`. Returns the character's
+   length in bytes, or 0 if it is not valid UTF-8. */
 static inline int smma_utf8_decode(const char *text, uint32_t *point) {
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
   const unsigned char *byte = (const unsigned char *)text;

@@ -22,7 +22,7 @@ bool smma_read_count(const char *text, long long *count) {
   const bool negative = *text == '-';
   const char *c = text + negative;
   long long value = 0;
-  int places = 0, exponent; /* digits after the decimal point */
+  int places = 0, exponent; /* places: digits after the decimal point */
   bool point = false;
   if (!is_digit(*c)) return false;
   for (; is_digit(*c) || ((*c == '_' || (*c == '.' && !point)) && is_digit(c[-1]) && is_digit(c[1])); c++) {

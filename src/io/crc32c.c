@@ -7,7 +7,7 @@
 #include <nmmintrin.h>
 #endif
 
-/* Table for four bits at a time; the polynomial with its bits reversed is 0x82f63b78. */
+/* Table for the portable code, which takes four bits at a time. The polynomial with its bits reversed is 0x82f63b78. */
 static const uint32_t of_digit[16] = {0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3,
                                       0x61c69362, 0x7198540d, 0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9,
                                       0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75};
@@ -35,7 +35,8 @@ __attribute__((target("sse4.2"))) static uint32_t by_instruction(uint32_t crc, c
   return crc;
 }
 
-/* The instruction has a latency of three cycles and a throughput of one per cycle, so four chains overlap. */
+/* Computes the checksums of four pieces of `size` bytes at once. The instruction has a latency of three cycles and a
+   throughput of one per cycle, so four chains overlap. */
 __attribute__((target("sse4.2"))) static void four_by_instruction(const unsigned char *bytes, size_t size,
                                                                   uint32_t checksum[4]) {
   uint64_t crc[4] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};

@@ -8,12 +8,12 @@
 #include "isa/custom.h"
 
 enum {
-  LONGEST_PATH = 511,    /* fits the field of a vector file's header */
+  LONGEST_PATH = 511,    /* a path must fit the field `arch` of a vector file's header */
   LARGEST_FILE = 1 << 20 /* a description has about 300 bytes */
 };
 
 typedef struct loaded {
-  const smma_instruction *instruction; /* its origin is the path */
+  const smma_instruction *instruction; /* instruction->origin is the path of the file */
   struct loaded *next;
 } loaded;
 

@@ -36,7 +36,7 @@ void smma_file_release(smma_file_bytes *file) {
 /* ---- Output ---- */
 
 enum {
-  MOST_LINKS = 40,  /* the limit of Linux */
+  MOST_LINKS = 40,  /* symbolic links that are followed at most, as in Linux */
   NAME_LENGTH = 200 /* bytes of the final name that the temporary name begins with; the whole must fit NAME_MAX */
 };
 
@@ -50,7 +50,8 @@ typedef struct temporary_file {
 
 static temporary_file *unfinished; /* changed only in state CHANGING */
 
-/* State of the list of temporary files. A signal handler that finds CHANGING sets ASKED and returns. */
+/* State of the list of temporary files. A signal handler that finds CHANGING sets ASKED and returns; the thread that
+   changes the list then calls asked_end. In state ENDING the list stays as it is, because the program ends. */
 enum { IDLE, CHANGING, ASKED, ENDING };
 static atomic_int list_state;
 static void (*asked_end)(int number);
@@ -156,7 +157,8 @@ static bool keep_permissions(int descriptor, const struct stat *old) {
   return fchmod(descriptor, mode) == 0;
 }
 
-/* Creates a file under a name that is not in use; returns -1 with errno set. */
+/* Creates a file in the directory of output->path, under a name that is not in use, and writes this name to
+   output->temporary (`size` bytes). Returns the file's descriptor, or -1 with errno set. */
 static int create_file(smma_output *output, size_t size, mode_t mode) {
   const size_t directory = directory_length(output->path);
   int descriptor = -1;
@@ -169,7 +171,8 @@ static int create_file(smma_output *output, size_t size, mode_t mode) {
   return descriptor;
 }
 
-/* Creates a new file in the directory of output->path. Returns its descriptor, or -1 with errno set. */
+/* Creates the temporary file of an output and adds it to the list. It gets the permissions of the file `old` that it
+   will replace (NULL: none). Returns its descriptor, or -1 with errno set. */
 static int create_temporary(smma_output *output, const struct stat *old) {
   const size_t size = directory_length(output->path) + NAME_LENGTH + 48;
   temporary_file *entry = malloc(sizeof *entry + size);
@@ -232,7 +235,7 @@ static bool synchronise_directory(const char *path) {
 /* Writes out all buffered data; waits until they are on the disk unless the output is a pipe or device. */
 static bool finish_stream(smma_output *output) {
   bool written = !ferror(output->stream);
-  int cause = errno ? errno : EIO; /* of the first failed write, unless a later call changed it */
+  int cause = errno ? errno : EIO; /* errno of the first failed write, unless a later call changed it */
   if (written && (fflush(output->stream) != 0 || (output->temporary && !synchronise(fileno(output->stream))))) {
     written = false;
     cause = errno;

@@ -12,7 +12,8 @@ typedef struct {
   size_t size;
 } smma_file_bytes;
 
-/* Reads a whole file, pipe or device of at most `limit` bytes. Stops reading when there are more. */
+/* Reads a whole file, pipe or device of at most `limit` bytes. Returns false with one error line if there are more,
+   without reading them all. */
 bool smma_file_load(const char *path, size_t limit, smma_file_bytes *file, smma_error *error);
 
 void smma_file_release(smma_file_bytes *file);
@@ -21,7 +22,8 @@ void smma_file_release(smma_file_bytes *file);
 typedef struct {
   FILE *stream;
   char *path;      /* the final name, with symbolic links resolved */
-  char *temporary; /* in the same directory; NULL if path is a device or a pipe, which is written directly */
+  char *temporary; /* name of the temporary file, in the same directory; NULL if path is a device or a pipe, which is
+                      written directly */
 } smma_output;
 
 /* Opens an output. If the file exists, the new file gets its permissions, and its owner if the system permits this. If

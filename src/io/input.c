@@ -10,7 +10,7 @@
 
 enum { FIRST_ROOM = 1 << 16 };
 
-/* More than a pipe usually carries, and too little to make a machine swap. */
+/* Limit of data from a pipe: more than a pipe usually carries, and too little to make a machine swap. */
 static const uint64_t pipe_limit = UINT64_C(1) << 30;
 
 bool smma_input_open(const char *path, smma_input *input, smma_error *error) {
@@ -47,7 +47,8 @@ static bool check_stream(const smma_input *input, smma_error *error) {
                    strerror(errno));
 }
 
-/* Checks that a file has not become shorter since it was opened. */
+/* Checks that reading has not failed, and, if the last read was `missing` bytes short, that the file has not become
+   shorter since it was opened. */
 static bool check_end(const smma_input *input, uint64_t missing, smma_error *error) {
   if (!check_stream(input, error)) return false;
   if (!missing || input->size == SMMA_SIZE_UNKNOWN || input->position >= input->size) return true;
@@ -74,8 +75,8 @@ bool smma_input_read(smma_input *input, void *to, size_t count, size_t *got, smm
   return check_end(input, count - *got, error);
 }
 
-/* Returns the number of bytes to allocate: the whole size if it is known, otherwise twice the number of bytes that have
-   arrived. */
+/* Returns the number of bytes to allocate for `count` bytes, of which `got` have arrived: those that the file still has
+   if its size is known, otherwise twice those that have arrived. */
 static size_t room_for(const smma_input *input, size_t count, size_t got) {
   uint64_t left = input->size - input->position;
   if (input->size != SMMA_SIZE_UNKNOWN) return left < count - got ? got + (size_t)left : count;

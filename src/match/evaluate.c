@@ -26,9 +26,10 @@ typedef union {
 
 /* State for computing and folding the chains of one class. */
 typedef struct {
-  smma_instruction step, wide; /* c has D's format */
-  smma_multiplier with;        /* arguments of folding and of the epilogue */
-  size_t first;                /* elements computed at first: FIRST, or SAMPLE in SIMD lanes */
+  smma_instruction step,
+      wide; /* the class's first instruction with c in D's format; `wide` is the same with K = WIDE if it is one FMA */
+  smma_multiplier with; /* arguments of folding and of the epilogue */
+  size_t first;         /* elements computed at first: FIRST, or SAMPLE in SIMD lanes */
   unsigned char c[8 * SAMPLE], d[8 * SAMPLE];
   float bias[SAMPLE];
 } worker;
@@ -42,12 +43,12 @@ typedef struct {
 /* A memoised chain: a sequence of calls that starts from +0 or C. */
 typedef struct {
   smma_match_key key;
-  chain_sums *sum; /* for each class; NULL: a free slot of the table */
+  chain_sums *sum; /* the chain's values for each class; NULL: a free slot of the table */
 } memo;
 
-/* A part of the plan: a chain's steps. */
+/* A chain of the plan: consecutive steps of its schedule. */
 typedef struct {
-  size_t first, end; /* first step, end of the steps */
+  size_t first, end; /* the chain's first step, and the step after its last one */
   smma_match_key key;
   size_t chain; /* slot in the table */
 } segment;
@@ -57,8 +58,9 @@ struct smma_evaluator {
   const smma_match_elements *elements;
   bool signed_zeros;
   worker *worker;
-  size_t workers, first, step, products; /* workers first, first + step, ... compute here */
-  memo *table;                           /* open hash table */
+  size_t workers, first, step,
+      products; /* this evaluator computes the classes of worker[first], worker[first + step], ... */
+  memo *table;  /* memoised chains: an open hash table */
   size_t room, chains;
   const smma_plan *plan;
   smma_schedule schedule;
@@ -67,7 +69,7 @@ struct smma_evaluator {
   sums *registers;
   smma_match_key *key; /* keys of the values in `registers` */
   size_t register_room;
-  const void *line[2];  /* the elements' lines of A and B */
+  const void *line[2];  /* the sample's rows of A and columns of B */
   void *widened[2];     /* `line` in the format of the sums; or NULL */
   size_t bytes[2];      /* bytes of a number in `line` */
   unsigned char *a, *b; /* operands of one chain */
@@ -131,7 +133,7 @@ static smma_format format_of_fmas(const smma_evaluator *e) {
 }
 
 /* Converts the elements' lines to the format of the sums, because SIMD lanes compute only FMAs of a single format.
-   Leaves them unchanged where a number would change. Returns false if memory runs out. */
+   Leaves them as they are if the conversion would change a number. Returns false if memory runs out. */
 static bool widen(smma_evaluator *e) {
   const smma_format d = format_of_fmas(e), from[2] = {e->data->a_format, e->data->b_format};
   const size_t count = SAMPLE * e->data->k;
@@ -199,7 +201,7 @@ size_t smma_evaluator_products(const smma_evaluator *e) { return e->products; }
 
 /* ---- Keys ---- */
 
-/* Mixes a number into both hashes. */
+/* Mixes a number into both hashes of a key. */
 static void stir(smma_match_key *key, uint64_t x) {
   for (int i = 0; i < 2; i++) {
     uint64_t h = (key->word[i] ^ x) * (i ? UINT64_C(0x9e3779b97f4a7c15) : UINT64_C(0xd6e8feb86659fd93));
@@ -226,8 +228,7 @@ static size_t products_of(const smma_schedule *s, size_t step) {
   return count;
 }
 
-/* Reports whether calls are filled up with zeros only after multiples of `multiple` products, or at the end of the
-   chain. */
+/* Reports whether zeros fill up calls only after a multiple of `multiple` products, except at the end of the chain. */
 static bool fills_between(const smma_schedule *s, const segment *x, size_t multiple) {
   for (size_t i = x->first; i + 1 < x->end; i++)
     if (products_of(s, i) % multiple) return false;
@@ -267,7 +268,7 @@ static smma_match_key folded_key(const smma_evaluator *e, const smma_task *t, sm
   return rounded_key(sum, t->total);
 }
 
-/* Returns the key of the plan's next chain. */
+/* Returns the key of the plan's next chain, `**x`, and advances `*x`. */
 static smma_match_key next_key(const smma_evaluator *e, const segment **x, size_t step) {
   const segment *chain = (*x)++;
   if (chain->first == chain->end && !starts_with_c(e, chain)) return zero_key;
@@ -338,7 +339,7 @@ static bool gather_chain(smma_evaluator *e, const segment *s, size_t wide, size_
   return true;
 }
 
-/* Computes the first `elements` of a chain, whose operands are gathered. */
+/* Computes a chain for the sample's first `elements` elements. gather_chain must have gathered its operands. */
 static void compute_chain(const smma_evaluator *e, worker *w, const segment *s, size_t elements, chain_sums *to) {
   const smma_rule *rule = &w->with.operation.rule;
   const smma_format d = w->step.d, outer = w->with.outer;
@@ -474,7 +475,7 @@ static void round_to(const worker *w, int format, sums *x) {
   if (format != SMMA_STORED_AS_IS) smma_round_sums(&w->with, (smma_format)format, x->f32, SAMPLE);
 }
 
-/* Adds part to total with the scale factors of the part that holds task->k. */
+/* Adds `from` to `to` with the scale factors of the part of K that contains t->k. */
 static void fold_scaled(const smma_evaluator *e, const smma_task *t, sums *to, const sums *from) {
   const smma_match_data *data = e->data;
   const size_t part = t->k / smma_plan_scaled_k(e->plan);

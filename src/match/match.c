@@ -13,8 +13,8 @@
 
 /* ---- Telling fits apart ---- */
 
-/* Fills in normally distributed random numbers, as sums of twelve from a 64-bit generator; in the second half, of
-   many magnitudes. */
+/* Fills `x` with normally distributed random numbers, sums of twelve uniform ones from a 64-bit generator. Those in the
+   second half are multiplied by random powers of two. */
 static void fill_random(smma_format format, void *x, size_t count, uint64_t *state) {
   for (size_t i = 0; i < count; i++) {
     float sum = -6;

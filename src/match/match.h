@@ -31,19 +31,19 @@ typedef struct {
   void *c; /* C in the first instruction's format; NULL: no C */
 } smma_match_class;
 
-/* Elements that differ from D; NaNs are all equal. */
+/* The elements in which a result differs from D. All NaNs count as equal. */
 typedef struct {
   size_t different;
   size_t row, column;         /* position of the first mismatch, row by row */
   uint64_t expected, got;     /* encodings at the first mismatch */
-  size_t first_row, last_row; /* range of the mismatches */
+  size_t first_row, last_row; /* range of rows and of columns that has all mismatches */
   size_t first_column, last_column;
   size_t zeros;          /* mismatches where both are zero */
   size_t special;        /* mismatches where one of the two is not finite */
-  uint64_t largest_ulps; /* among the other mismatches */
+  uint64_t largest_ulps; /* greatest distance, in units in the last place, of a mismatch of two finite numbers */
 } smma_match_difference;
 
-/* A library with a configuration that gives the same sum, and the number of its other such configurations. */
+/* A library with one of its configurations that give the same sum, and the number of its other such configurations. */
 typedef struct {
   const char *name;
   char text[160];
@@ -56,7 +56,7 @@ typedef struct {
   smma_plan *plan;
   char text[200]; /* the plan in words */
   smma_match_library library[8];
-  size_t libraries; /* libraries whose plans give the same sum here */
+  size_t libraries; /* number of entries in `library`: libraries whose plans give the same sum for this K */
   smma_match_difference difference;
   int differs_at_random; /* of SMMA_MATCH_SAMPLE elements of a random product with this K, how many differ from the
                             first fit's */

@@ -52,7 +52,7 @@ static void add_operation(smma_plan *p, smma_epilogue_kind kind, smma_format for
   p->epilogue[p->epilogues++] = (smma_epilogue){kind, format};
 }
 
-/* Extracts a choice, 0 to count - 1, from a number that encodes several. */
+/* Returns a choice, 0 to count - 1, from a number that encodes several choices, and removes it from the number. */
 static int choice_of(int *number, int count) {
   const int choice = *number % count;
   *number /= count;
@@ -207,7 +207,7 @@ static bool emit(const space *s, smma_recipe r) {
   return true;
 }
 
-/* Passes a recipe to `take` with every way to merge its parts. */
+/* Passes a recipe to `take` with every order in which its parts can be added, and every way to round them. */
 static bool emit_merges(const space *s, smma_recipe r, size_t parts) {
   const bool narrow = smma_encoding_of(s->data->d_format).bits < 32;
   const bool even = (parts & (parts - 1)) == 0;
@@ -272,7 +272,8 @@ static size_t length_of(const space *s, const smma_recipe *r) { return smma_divi
 static bool emit_promoted(const space *s, const smma_recipe *outer) {
   smma_recipe r = *outer;
   const size_t slices = slices_of(s, outer);
-  const bool turns = r.outer == SMMA_OUTER_INTERLEAVED; /* no other plan has the same chains */
+  const bool turns = r.outer == SMMA_OUTER_INTERLEAVED; /* no other plan shares the chains of such recipes, so each
+                                                           costs much and few are tried */
   if (turns && r.grain < 32) return true;
   for (size_t i = 0; i < s->scaleds; i++)
     for (r.promote = s->scaled[i], r.with = SMMA_WITH_FMA; r.with <= SMMA_WITH_MULTIPLY_B_FMA; r.with++)
@@ -347,7 +348,7 @@ static bool emit_configuration(const space *s, smma_recipe r) {
   return true;
 }
 
-/* Passes a library kernel to `take` with all numbers of slices, with and without fast accumulation. */
+/* Passes a library kernel to `take` with all numbers of slices (split-K), with and without fast accumulation. */
 static bool emit_kernel(const space *s, smma_recipe r) {
   const bool narrow = smma_encoding_of(s->data->a_format).bits <= 8;
   const int most = r.algo < 0 ? 1 : MOST_LIBRARY_SLICES;

@@ -15,11 +15,12 @@ typedef enum {
 
 typedef enum { SMMA_ROUNDED_NOT, SMMA_ROUNDED_PARTS, SMMA_ROUNDED_TOTALS } smma_rounded;
 
-/* A plan of a library if `library` is set; otherwise a plan made from the members that follow. */
+/* A plan in short. If `library` is set, it is that library's plan with the options `algo` to `fast`; otherwise it is
+   made from the members that follow those. */
 typedef struct {
   const char *library;
   int algo, stages, custom, split_k, reduction, fast;
-  size_t parts, grain; /* for the outer level */
+  size_t parts, grain; /* of the outer level: number of parts, and products that their lengths are multiples of */
   size_t lanes, width; /* partitions: stripes of `width` in turn; 0: no partitions */
   size_t promote;      /* number of products after which the sum moves to the outer total; 0: never */
   size_t group, tile;  /* products of a call; tile that has the residue; 0: default */
@@ -28,7 +29,7 @@ typedef struct {
   smma_fold fold;
   smma_rounded rounded;
   smma_with with;
-  int epilogue; /* number of a choice: how alpha, beta, C and bias enter */
+  int epilogue; /* number of a combination of choices: how alpha, beta, C and bias enter */
 } smma_recipe;
 
 /* Passes all recipes for the data to `take`, simple recipes first. Stops and returns false if `take` returns false.

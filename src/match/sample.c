@@ -11,15 +11,16 @@
 enum {
   SAMPLE = SMMA_MATCH_SAMPLE,
   MOST_LINES = 128,    /* rows of A from which the sample is chosen */
-  REFERENCE = 1 << 26, /* products that are summed to choose the sample */
+  REFERENCE = 1 << 26, /* about how many products are computed to choose the samples */
 };
 
 typedef struct {
   size_t row, column;
-  double near, exact, total; /* distance from the nearest tie, divided by `total`; sum of a b; sum of |a b| */
+  double near, exact,
+      total; /* near: distance from the nearest tie, divided by `total`; exact: sum of a b; total: sum of |a b| */
 } element;
 
-/* Returns D's value nearly exactly; used only to choose elements. */
+/* Returns the value of an element of D before rounding, nearly exactly. It is used only to choose elements. */
 static double expected(const smma_match_data *data, const element *e) {
   double y = data->alpha * e->exact;
   if (data->c)

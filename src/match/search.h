@@ -32,7 +32,8 @@ typedef struct {
   size_t *place; /* open hash table of keys with 2 * room slots: index of a recipe plus one */
 } smma_match_set;
 
-/* A recipe with a class, and how well it matches D. */
+/* A recipe with a class. `score`: number of elements that match D in the samples tried; `different`: mismatches in the
+   whole of D. */
 typedef struct {
   size_t set, entry, class; /* indices, the same for all workers */
   int score;
@@ -42,7 +43,8 @@ typedef struct {
 /* Counts of one worker. */
 typedef struct {
   size_t plans, candidates, products;
-  size_t matching_count, dropped, nearest_count; /* dropped: further candidates that match the whole sample */
+  size_t matching_count, dropped,
+      nearest_count; /* dropped: candidates that match the whole sample but were not remembered */
   bool no_memory;
 } smma_match_counts;
 
@@ -71,7 +73,7 @@ bool smma_match_make_classes(smma_match_work *s, const smma_instruction *const *
 
 /* ---- Recipes of a set ---- */
 
-/* Adds a recipe, and reports whether it is the first one with its key. Returns false if memory runs out. */
+/* Adds a recipe, and sets `*is_new` to whether it is the first one with its key. Returns false if memory runs out. */
 bool smma_match_remember(smma_match_set *x, const smma_recipe *recipe, smma_match_key key, bool *is_new);
 
 /* ---- Trying recipes (trial.c) ---- */
@@ -86,7 +88,7 @@ void smma_match_count_recipes(smma_match_work *s);
 /* Tries all recipes on several threads; `s` is worker 0 of the process. */
 void smma_match_try(smma_match_work *s, size_t threads);
 
-/* Send this rank's result to rank 0, or receive that of another rank. */
+/* Send this rank's result to rank 0, and add the result of rank `from` to this rank's. */
 void smma_match_send(const smma_match_work *s, const smma_group *ranks);
 void smma_match_receive(smma_match_work *s, const smma_group *ranks, size_t from);
 
@@ -96,7 +98,8 @@ bool smma_match_is_stopped(const smma_match_work *s);
 int smma_match_count_equal(const smma_match_work *s, const uint64_t *d, size_t count,
                            const smma_match_elements *elements);
 
-/* Keeps the best candidates, in any order of arrival. */
+/* Adds a candidate to the nearest ones if it is one of the best SMMA_MATCH_MOST. The result does not depend on the
+   order of the calls. */
 void smma_match_note_near(smma_match_work *s, smma_match_trial c);
 
 /* Orders of candidates, for qsort: by recipe; by score, the best first. */
@@ -110,13 +113,14 @@ int smma_match_by_score(const void *x, const void *y);
 bool smma_match_compute_sample(const smma_match_work *s, smma_evaluator **evaluator, const smma_match_trial *c,
                                const smma_match_elements *elements, uint64_t d[SMMA_MATCH_SAMPLE]);
 
-/* Scores candidates on the further samples. A candidate that misses an element is at best near. */
+/* Scores candidates on the further samples. A matching candidate that misses an element becomes one of the nearest. */
 void smma_match_refine(smma_match_work *s);
 
-/* Verifies the candidates that match all samples, until enough fit. */
+/* Compares candidates that match all samples with D, and adds those that fit to the match and to `fit`. Ends when there
+   are SMMA_MATCH_MOST fits, or after some hundred comparisons. */
 void smma_match_verify_all(smma_match_work *s, smma_match_trial *fit);
 
-/* Moves fits with libraries' plans to the front; the order is otherwise unchanged. */
+/* Moves fits with libraries' plans to the front of the match and of `fit`; the order is otherwise unchanged. */
 void smma_match_rank_libraries(smma_match *m, smma_match_trial *fit);
 
 /* If there is no fit, finds the candidate with the fewest mismatches among those that match most of the sample. */

@@ -34,7 +34,7 @@ static void forget(smma_match_study *x, int which) {
   x->owns[which] = false;
 }
 
-/* Reads a matrix, transposed if `transposes`. */
+/* Reads a matrix into x->given, transposed if `transposes`. */
 static bool read_matrix(smma_match_study *x, int which, bool transposes, smma_error *error) {
   smma_tensor transposed;
   if (!smma_read_source(source_of(x, which), x->request->product.raw, &x->given[which], &x->owns[which], error))
@@ -54,7 +54,8 @@ static bool check_shape(const smma_match_study *x, int which, size_t rows, size_
                    t->rows, t->columns, rows, columns);
 }
 
-/* Converts a matrix to a format, with a note, and releases the given matrix. */
+/* Converts a matrix to a format, with a note if that changes it, and stores the result in x->taken. Releases the given
+   matrix. */
 static bool take(smma_match_study *x, int which, smma_format target_format, smma_error *error) {
   if (!smma_take_matrix(&x->given[which], target_format, SMMA_ROUND_NEAREST_EVEN, label_of(x, which), x->request->notes,
                         &x->taken[which], error))

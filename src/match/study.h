@@ -17,7 +17,7 @@ typedef struct {
   smma_format a_format, b_format, d_format; /* SMMA_NO_FORMAT: the format of the matrices' elements */
   const smma_notes *notes;
   void (*progress)(size_t done, size_t all,
-                   void *context); /* may be NULL; counts plans tried with each rounding mode */
+                   void *context); /* may be NULL; the counts start again with each rounding mode */
   void *context;
 } smma_match_request;
 

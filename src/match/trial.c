@@ -47,7 +47,8 @@ int smma_match_count_equal(const smma_match_work *s, const uint64_t *d, size_t c
 
 /* ---- Sets ---- */
 
-/* Returns this worker's first class of a set. It has every `workers`-th class; the first one differs between sets. */
+/* Returns this worker's first class of a set. A worker has every `workers`-th class; which one is its first differs
+   between sets, so that workers share the classes evenly. */
 static size_t first_of(const smma_match_work *s, size_t of_set) { return (s->worker + of_set) % s->workers; }
 
 bool smma_match_make_sets(smma_match_work *s) {
@@ -130,7 +131,7 @@ void smma_match_count_recipes(smma_match_work *s) {
 }
 
 static void show_progress(smma_match_work *s) {
-  enum { EACH = 64 }; /* recipes from one call to the next */
+  enum { EACH = 64 }; /* number of recipes between two calls of `progress` */
   if (s->recipes && s->passed++ % EACH == 0) s->data->progress(s->passed, s->recipes * s->sets, s->data->context);
 }
 

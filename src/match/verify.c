@@ -8,7 +8,7 @@
 #include "match/search.h"
 
 enum {
-  MOST_WHOLE = 256, /* limit of whole products computed */
+  MOST_WHOLE = 256, /* most candidates that are compared with D */
   BLOCK = 128       /* rows and columns compared before the whole product */
 };
 
@@ -36,7 +36,7 @@ bool smma_match_compute_sample(const smma_match_work *s, smma_evaluator **evalua
   return done;
 }
 
-/* Adds the scores of another sample. */
+/* Adds to each candidate's score the number of elements of another sample that it matches. */
 static void score_all(smma_match_work *s, smma_match_trial *list, size_t count, const smma_match_elements *elements) {
   smma_evaluator **evaluator = calloc(s->match->classes, sizeof(smma_evaluator *));
   uint64_t d[SMMA_MATCH_SAMPLE];
@@ -97,7 +97,7 @@ static bool verify_signs(smma_match_work *s, smma_match_trial *c, smma_match_dif
   return true;
 }
 
-/* Returns the step of a class's chain if it is proved that zeros which fill up calls change nothing; the zeros must
+/* Returns the step of a class's chain if it is proved that zeros which fill up calls change nothing, provided that they
    begin at multiples of this step. Returns 0 if this is not known. */
 static size_t free_step(const smma_match_class *class) {
   smma_operation o = smma_operation_of(class->member[0]);
@@ -106,7 +106,8 @@ static size_t free_step(const smma_match_class *class) {
   return form.chained && smma_zeros_add_nothing(&o) ? (size_t)form.step : 0;
 }
 
-/* Returns a key that is the same for all ways to fill up calls with zeros that do not matter in this class. */
+/* Returns the candidate's key, the same for all plans that differ only in zeros which fill up calls and do not matter
+   in this class. */
 static smma_match_key key_within(smma_match_work *s, const smma_match_trial *c) {
   smma_evaluator *e = s->set[c->set].evaluator;
   smma_plan *plan = plan_of(s, c);

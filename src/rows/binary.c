@@ -15,7 +15,7 @@
 
 enum {
   ALIGNMENT = 64,      /* alignment of the first row: one cache line */
-  MOST_TEXT = 1 << 16, /* bytes of a header's text */
+  MOST_TEXT = 1 << 16, /* most bytes of a header's text */
   BLOCKS = 8           /* number of blocks read together */
 };
 
@@ -30,8 +30,8 @@ typedef struct {
   unsigned char magic[SMMA_BINARY_MAGIC_BYTES];
   uint32_t version;
   uint64_t rows;
-  uint32_t row_bytes, first_row /* where it begins */, block_rows, text_bytes;
-  uint32_t checksum; /* of everything before the first row, with this field zero */
+  uint32_t row_bytes, first_row /* byte position of the first row */, block_rows, text_bytes;
+  uint32_t checksum; /* CRC-32C of everything before the first row, with this field zero */
   uint32_t zero;
 } file_header;
 
@@ -58,7 +58,8 @@ smma_binary_layout smma_binary_layout_of(const smma_row_layout *l) {
 
 /* ---- Columns of rows ---- */
 
-/* Copies elements of a constant size. */
+/* Copies `count` pieces of `size` bytes; the strides are the distances of the pieces. Most callers pass a constant
+   size, for which compilers inline memcpy. */
 static inline void copy_pieces(size_t size, const unsigned char *from, size_t from_stride, unsigned char *to,
                                size_t to_stride, size_t count) {
   for (size_t i = 0; i < count; i++) memcpy(to + i * to_stride, from + i * from_stride, size);
@@ -103,7 +104,7 @@ bool smma_binary_write_header(FILE *stream, const smma_vector_header *header, ui
   return true;
 }
 
-/* Writes the checksum of each block of rows. */
+/* Writes the checksum of each block of rows to `to`. */
 static void put_checksums(const unsigned char *rows, size_t row_bytes, size_t count, unsigned char *to) {
   const size_t block_bytes = SMMA_BINARY_BLOCK * row_bytes;
   size_t left = count * row_bytes;
@@ -143,18 +144,19 @@ struct smma_binary_reader {
   uint64_t copied;     /* bytes copied so far */
   int descriptor;      /* file descriptor of the stream or of the copy */
   uint64_t start;      /* byte position in the stream at which the vector file starts */
-  uint64_t first_row;  /* relative to `start`, in bytes */
+  uint64_t first_row;  /* byte position of the first row, relative to `start` */
   uint64_t rows, next; /* number of rows in the file, and number returned so far */
   smma_binary_layout layout;
-  uint32_t *checksum;    /* one for each block */
+  uint32_t *checksum;    /* checksum of each block */
   unsigned char *buffer; /* blocks in the form of the file */
   smma_rows ahead;       /* the same blocks as rows */
-  size_t taken, filled;  /* rows of `ahead` returned, and rows valid */
+  size_t taken, filled;  /* number of rows of `ahead` that were returned, and number of valid rows */
   block_state state;     /* state of the block after the valid rows */
   int cause;             /* errno if that block is unreadable */
 };
 
-/* Reads `size` bytes. Returns how many there were, which is fewer at the end of the file, or -1 with errno set. */
+/* Reads `size` bytes at a position. Returns how many were read, which is fewer at the end of the file, or -1 with errno
+   set. */
 static ssize_t read_at(int descriptor, void *to, size_t size, uint64_t position) {
   size_t got = 0;
   while (got < size) {
@@ -173,7 +175,7 @@ static bool read_all(const smma_binary_reader *r, void *to, size_t size, uint64_
   return got == (ssize_t)size || smma_fail(error, "%s: the file was shortened while it was read", r->path);
 }
 
-/* Copies until the copy has `until` bytes or the stream ends. */
+/* Copies bytes of the stream to r->copy until that has `until` bytes or the stream ends. */
 static bool copy_stream(smma_binary_reader *r, FILE *stream, uint64_t until, smma_error *error) {
   char bytes[1 << 16];
   size_t got = 1;
@@ -188,7 +190,8 @@ static bool copy_stream(smma_binary_reader *r, FILE *stream, uint64_t until, smm
   return true;
 }
 
-/* Starts a temporary copy of a stream that is a pipe or not a file; copies enough for the header. */
+/* Starts a temporary copy of a stream that is not a regular file or has no position, such as a pipe. Copies enough for
+   the header. */
 static bool begin_copy(smma_binary_reader *r, FILE *stream, smma_error *error) {
   r->copy = tmpfile();
   if (!r->copy) return smma_fail(error, "%s: cannot make a temporary file: %s", r->path, strerror(errno));
@@ -196,7 +199,8 @@ static bool begin_copy(smma_binary_reader *r, FILE *stream, smma_error *error) {
   return copy_stream(r, stream, sizeof(file_header) + MOST_TEXT + ALIGNMENT, error);
 }
 
-/* Finds descriptor, start and size of the file. */
+/* Sets r->descriptor and r->start, for a pipe those of a temporary copy, and `*size` to the number of bytes from the
+   start on. */
 static bool find_file(smma_binary_reader *r, FILE *stream, uint64_t *size, smma_error *error) {
   struct stat status;
   off_t position;
@@ -236,7 +240,7 @@ static bool read_fixed(const smma_binary_reader *r, uint64_t size, file_header *
   return size >= h->first_row || fail_cut(r, size, "the header", error);
 }
 
-/* Parses the keys with the reader of text files. */
+/* Parses the header's text, which may only contain keys, with the reader of text files. */
 static bool parse_text(const smma_binary_reader *r, char *text, size_t size, smma_vector_header *header,
                        smma_error *error) {
   char where[4096];
@@ -257,7 +261,8 @@ static bool parse_text(const smma_binary_reader *r, char *text, size_t size, smm
   return good;
 }
 
-/* Reads everything before the first row; `h` receives the fixed part. */
+/* Reads everything before the first row, checks it against the checksum in the fixed part `h`, and parses the text into
+   `header`. */
 static bool read_header(const smma_binary_reader *r, file_header *h, smma_vector_header *header, smma_error *error) {
   const uint32_t checksum = h->checksum;
   uint32_t found;
@@ -278,7 +283,8 @@ static bool read_header(const smma_binary_reader *r, file_header *h, smma_vector
   return good;
 }
 
-/* Returns the file size that follows from the header, or 0 with an error. */
+/* Returns the file size that follows from the header, or 0 with an error if there are more rows than a file can have or
+   than are read from a pipe. */
 static uint64_t expected_size(const smma_binary_reader *r, const file_header *h, smma_error *error) {
   const uint64_t per_row = (uint64_t)h->row_bytes + 4,
                  blocks = h->rows / SMMA_BINARY_BLOCK + (h->rows % SMMA_BINARY_BLOCK > 0);
@@ -293,7 +299,7 @@ static uint64_t expected_size(const smma_binary_reader *r, const file_header *h,
   return size;
 }
 
-/* Checks that the file has exactly this size. */
+/* Checks that the file has exactly the size that follows from its header. Before that, copies the rest of a pipe. */
 static bool check_size(smma_binary_reader *r, FILE *stream, const file_header *h, uint64_t size, smma_error *error) {
   const uint64_t expected = expected_size(r, h, error);
   if (!expected || (r->copy && !copy_stream(r, stream, expected + 1, error))) return false;
@@ -368,7 +374,7 @@ static inline size_t first_too_wide(size_t bytes, const void *array, size_t coun
   return count;
 }
 
-/* Returns the first row with an element outside its format, or `end`. */
+/* Returns the first of rows `first` to end - 1 with an element that has bits outside its format, or `end`. */
 static size_t first_wrong_row(const smma_rows *rows, size_t first, size_t end) {
   size_t wrong = end;
   for (int p = 0; p < SMMA_PARTS; p++) {
@@ -385,8 +391,9 @@ static size_t first_wrong_row(const smma_rows *rows, size_t first, size_t end) {
   return wrong;
 }
 
-/* Reads one of several blocks that threads read at the same time. If an element is too wide, `*wrong` receives its row;
-   if reading fails, `*wrong` receives errno. */
+/* Reads one of several blocks that threads read at the same time: rows `first` to end - 1 of `ahead`. `index` is the
+   block's number in the file. If an element is too wide, `*wrong` receives its row; if reading fails, `*wrong` receives
+   errno. */
 static block_state read_block(smma_binary_reader *r, size_t index, size_t first, size_t end, size_t *wrong) {
   const size_t row_bytes = r->layout.row_bytes, size = (end - first) * row_bytes;
   const uint64_t position = r->start + r->first_row + (r->next + first) * row_bytes;

@@ -19,7 +19,7 @@ typedef struct {
   unsigned char flags[BATCH]; /* the model's flags, if the rows have flags */
 } batch;
 
-/* Data for checking one stream. */
+/* What all batches of one check share. */
 typedef struct {
   const char *path;
   const smma_vector_header *header;
@@ -28,7 +28,7 @@ typedef struct {
   const smma_check_watcher *watcher;
 } check;
 
-/* Reports whether `count` rows have the model's flags, or no flags. */
+/* Reports whether `count` rows from `first` on have the model's flags. Also true for rows without flags. */
 static bool same_flags(const batch *b, size_t first, size_t count) {
   const unsigned char *expected = b->rows.part[SMMA_PART_FLAGS];
   return !expected || memcmp(expected + first, b->flags + first, count) == 0;
@@ -50,7 +50,7 @@ static void check_row(const check *c, const batch *b, size_t i) {
   }
 }
 
-/* Checks rows `first` to end - 1; compares them one by one only if some differ. */
+/* Checks rows `first` to end - 1 and counts them in the totals. Compares them one by one only if some differ. */
 static void check_piece(const check *c, const batch *b, size_t first, size_t end) {
   const size_t bytes = b->rows.layout.part[SMMA_PART_D].bytes;
   const unsigned char *expected = b->rows.part[SMMA_PART_D] + first * bytes, *got = (const unsigned char *)b->got;
@@ -59,8 +59,8 @@ static void check_piece(const check *c, const batch *b, size_t first, size_t end
     for (size_t i = first; i < end; i++) check_row(c, b, i);
 }
 
-/* Reports the correct rows among at most MOST_EXAMPLES rows, which are spread over the batch so that all kinds are
-   included. */
+/* Passes the correct rows among at most MOST_EXAMPLES rows to the watcher. These rows are spread over the batch so that
+   all kinds are included. */
 static void report_right(const check *c, const batch *b) {
   const size_t step = (b->count + MOST_EXAMPLES - 1) / MOST_EXAMPLES;
   for (size_t at = 0; at < b->count; at += step) {

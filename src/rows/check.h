@@ -13,7 +13,8 @@ typedef struct {
   unsigned long long flags;            /* mismatches that differ only in their flags */
 } smma_check_totals;
 
-/* Describes one row, mismatching or correct, to a reporter. */
+/* One row, mismatching or correct, that is passed to the callbacks below. `row` has the result to check, `got` is the
+   computed one. */
 typedef struct {
   const char *path;
   unsigned long long line; /* line number; in a binary file the row number; from 1 */
@@ -26,7 +27,7 @@ typedef struct {
 
 /* Callbacks of smma_check_stream; each function may be NULL. */
 typedef struct {
-  /* Computes d of the rows. Default: the models compute it. */
+  /* Computes d of the batch's rows. NULL: the models compute them. */
   bool (*compute)(const smma_instruction *instruction, const smma_batch *batch, void *context, smma_error *error);
   void (*mismatch)(const smma_mismatch *mismatch, void *context);
   /* Receives some correct rows, evenly spaced, from each batch that contains a mismatch. */
@@ -35,7 +36,8 @@ typedef struct {
   void *context;
 } smma_check_watcher;
 
-/* Reads the stream to its end and adds to `totals`. */
+/* Checks all rows of the stream and adds them to `totals`. Returns false with one error line if the rows cannot be read
+   or computed; mismatches are no errors. */
 bool smma_check_stream(FILE *stream, const char *path, smma_check_totals *totals, const smma_check_watcher *watcher,
                        smma_error *error);
 

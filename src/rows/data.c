@@ -88,7 +88,7 @@ bool smma_data_fits(smma_data data, const smma_operation *o) {
 
 /* ---- Numbers ---- */
 
-/* The random bits for element `index` of a part. */
+/* The random bits of one element. dice_of returns them for element `index` of a part. */
 typedef struct {
   uint64_t bits;
   uint32_t small;  /* independent bits, for small choices */
@@ -183,7 +183,8 @@ static void fill_normal(const smma_operation *o, const smma_data_counts *counts,
   }
 }
 
-/* Returns the element of A or B that replaces a normally distributed element. */
+/* Returns the element of A or B that takes the place of `normal`, a normally distributed one. `factor` is used by
+   SMMA_DATA_OVERFLOW. */
 static uint64_t element(smma_data data, smma_format format, double factor, const dice *x, uint64_t normal) {
   const smma_encoding f = smma_encoding_of(format);
   const bool chosen = x->interval < data.amount;

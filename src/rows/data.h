@@ -29,7 +29,7 @@ typedef struct {
 /* Reads "nan" or "nan=0.0001". Returns false with one error line. */
 bool smma_data_from_text(const char *text, smma_data *data, smma_error *error);
 
-/* Writes the kind with its amount: "nan=0.01". The reverse of smma_data_from_text. */
+/* Writes the kind with its amount, for example "nan=0.01", as smma_data_from_text reads it. Returns `text`. */
 const char *smma_data_text(smma_data data, char text[32]);
 
 /* Reports whether the operation's formats can hold data of this kind, which may need NaN, infinities, subnormals, FP16
@@ -48,7 +48,7 @@ typedef struct {
   size_t a, b, c, scale_a, scale_b;
 } smma_data_counts;
 
-/* Fills the arrays. `depth` is the K of the sums. */
+/* Fills the arrays. `depth` is the number of products in each sum, on which SMMA_DATA_OVERFLOW depends. */
 void smma_data_fill(smma_data data, const smma_operation *operation, size_t depth, const smma_data_counts *counts,
                     const smma_data_arrays *arrays);
 

@@ -25,7 +25,8 @@ smma_datum *smma_description_datum(const smma_instruction *instruction);
 /* Puts "a", "b", "c", "scale_a" and "scale_b" into a record, each a list of encodings. */
 void smma_put_operands(smma_datum *record, const smma_instruction *instruction, const smma_row *row);
 
-/* Reads these members of a record. Returns false if one of them does not fit the instruction. */
+/* Reads the members that smma_put_operands puts into a record. Returns false if one of them does not fit the
+   instruction. */
 bool smma_get_operands(const smma_datum *record, const smma_instruction *instruction, smma_row *row);
 
 /* Returns a test vector with its result as a record: {"arch", "instruction", "a", "b", "c", "d", "value"}, and

@@ -29,7 +29,7 @@ typedef struct {
   uint64_t sums[NORMAL_BLOCKS * (2 * SMMA_MAXIMUM_K + 1) + SMMA_PHILOX_STEP];
 } stream;
 
-/* The next words and sums to draw from a stream. */
+/* Where the drawing from a stream stands: its next word, and its next sum. */
 typedef struct {
   stream *from;
   const uint32_t *word;
@@ -47,7 +47,7 @@ static smma_draws draws_of_row(stream *s, uint64_t row) {
   return (smma_draws){s, s->words, s->sums};
 }
 
-/* Generates more words, until there are at least `count` since the start of the test vector. */
+/* Generates more words, until the stream has at least `count` words of the current test vector. */
 static __attribute__((noinline)) void make(stream *s, size_t count) {
   const size_t step = 4 * SMMA_PHILOX_STEP, words = (count - s->made + step - 1) / step * step;
   s->philox(&s->keys, s->counter, words / 4, s->words + s->made, NULL);
@@ -107,7 +107,7 @@ static inline void encode_floats(smma_encoding f, int exponent, int count, const
   }
 }
 
-/* Like encode_floats, for f64, in which every sum is exact. */
+/* Does what encode_floats does, for f64, in which every sum is exact. */
 static inline void encode_doubles(int exponent, int count, const int64_t *sum, uint64_t *out) {
   for (int i = 0; i < count; i++) {
     const uint64_t code = smma_bits_of_f64(exact_double(sum[i]));

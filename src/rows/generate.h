@@ -8,10 +8,11 @@
 /* The first six kinds, which `softmma vectors gen` takes in turn. */
 enum { SMMA_ROWS_OF_GEN = SMMA_ROWS_ILL };
 
-/* "random", "normal", "edge", "zeros", "tiny", "cancellation", "ill", "network", "schryer", "aimed". */
+/* Returns the name of a kind: "random", "normal", "edge", "zeros", "tiny", "cancellation", "ill", "network", "schryer"
+   or "aimed". */
 const char *smma_row_kind_text(smma_row_kind kind);
 
-/* Returns SMMA_ROWS_KINDS if there is no such kind. */
+/* Returns the kind with that name, or SMMA_ROWS_KINDS if there is none. */
 smma_row_kind smma_row_kind_from_text(const char *text);
 
 /* Fills a, b, c and the scale factors of row `index`; does not set d. */

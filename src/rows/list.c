@@ -33,7 +33,7 @@ static bool next_token(const char **text, char token[TOKEN_SIZE], const char *op
   return true;
 }
 
-/* Splits "VALUE*COUNT". COUNT is 1 if there is none. */
+/* Splits "VALUE*COUNT": cuts the token after VALUE and sets `*count`, to 1 if there is no "*COUNT". */
 static bool split_count(char *token, const char *option, int most, int *count, smma_error *error) {
   char *star = strchr(token, '*');
   long long value = 1;
@@ -58,7 +58,7 @@ static bool read_hex(const char *token, const smma_list_form *f, int index, uint
   return true;
 }
 
-/* Reports whether the token is an integer with as many hexadecimal digits as an encoding of the format. */
+/* Reports whether the token is "0x" and as many hexadecimal digits as an encoding of the format has. */
 static bool looks_like_encoding(const char *token, smma_format format) {
   const size_t digits = (size_t)(smma_encoding_of(format).bits + 3) / 4;
   return token[0] == '0' && tolower((unsigned char)token[1]) == 'x' && strlen(token) == digits + 2 &&

@@ -4,8 +4,8 @@
 
 #include "rows/row.h"
 
-/* An exact value, significand * 2^exponent, with the significand odd or zero; or the mark that a result is not a
-   number. */
+/* An exact value, significand * 2^exponent, with an odd significand or zero. SMMA_NOT_FINITE marks an infinity or NaN;
+   the significand is then its sign, 1 or -1. */
 typedef struct {
   enum { SMMA_IS_DYADIC, SMMA_NOT_FINITE } kind;
   int64_t significand;
@@ -24,8 +24,8 @@ smma_dyadic smma_result_of(const smma_instruction *instruction, const smma_row *
 /* Returns a row of zeros with scale factors of one. */
 smma_row smma_zero_row(const smma_instruction *instruction);
 
-/* Sets summand `index` to significand * 2^exponent; in a product, b becomes a power of two. Returns false if normal
-   operands cannot represent it. */
+/* Sets summand `index` to significand * 2^exponent. If it is a product, b becomes a power of two. Returns false if
+   normal operands cannot represent it. */
 bool smma_place_in(const smma_instruction *instruction, smma_row *row, int index, int64_t significand, int exponent);
 
 /* Sets product k to significand_a * significand_b * 2^exponent, with factors of these significands. Returns false if
@@ -33,7 +33,7 @@ bool smma_place_in(const smma_instruction *instruction, smma_row *row, int index
 bool smma_place_product_in(const smma_instruction *instruction, smma_row *row, int k, int64_t significand_a,
                            int64_t significand_b, int exponent);
 
-/* Sets c, also to a subnormal value. */
+/* Sets c to significand * 2^exponent, which may be subnormal. Returns false if c's format does not have this value. */
 bool smma_place_subnormal_c_in(const smma_instruction *instruction, smma_row *row, int64_t significand, int exponent);
 
 /* The exponents of the powers of two that a summand, or a format, can hold as normal numbers. */

@@ -17,9 +17,9 @@ typedef enum {
 } smma_part_id;
 enum { SMMA_PARTS = SMMA_PART_FLAGS + 1 };
 
-/* Numbers of a row that share a format. */
+/* One part of a row: its numbers have one format. */
 typedef struct {
-  const char *name; /* "a" */
+  const char *name; /* for example "a" */
   smma_format format;
   int count;     /* 0: the row does not have this part */
   size_t bytes;  /* bytes of one element in memory; 0 if the row does not have this part */

@@ -18,7 +18,7 @@ typedef struct {
 /* Allocates room for `capacity` rows of zeros; returns false when memory is short. */
 bool smma_rows_allocate(const smma_instruction *instruction, size_t capacity, smma_rows *rows);
 
-/* Like smma_rows_allocate, for rows of a layout, which may have flags. */
+/* Allocates rows as smma_rows_allocate does, but of a given layout, which may have flags. */
 bool smma_rows_allocate_as(const smma_instruction *instruction, const smma_row_layout *layout, size_t capacity,
                            smma_rows *rows);
 void smma_rows_free(smma_rows *rows);

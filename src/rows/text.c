@@ -26,7 +26,7 @@ typedef enum {
   KEY_B,
   KEY_C,
   KEY_D,
-  KEY_SCALE, /* from here on optional */
+  KEY_SCALE, /* this key and all that follow are optional */
   KEY_RECORDED_ON,
   KEY_WAVE, /* modifiers of AMD's instructions that are not part of the name */
   KEY_FP16_OVFL,
@@ -57,7 +57,7 @@ struct smma_text_reader {
   char *path;
   smma_vector_header header;
   smma_row_layout layout;
-  char values[KEY_COUNT][VALUE_LIMIT]; /* as written; empty: not seen */
+  char values[KEY_COUNT][VALUE_LIMIT]; /* value of each key as written; empty: the key was not seen */
   bool in_rows;                        /* the header is complete */
   bool pending;                        /* `text` holds a row that was not returned yet */
   bool ended;                          /* the line ended with a newline; the last line of a file may lack it */
@@ -65,11 +65,11 @@ struct smma_text_reader {
   unsigned long long line;
   size_t length;
   char text[LINE_LIMIT];
-  size_t taken, filled; /* of the chunk */
+  size_t taken, filled; /* bytes of `chunk` that were used, and bytes that it has */
   char chunk[CHUNK];    /* data read from the stream */
 };
 
-/* A section of a line. */
+/* A section of a line; it has no terminating zero. */
 typedef struct {
   const char *text;
   size_t length;
@@ -112,7 +112,8 @@ static smma_vector_status fail_long_line(const smma_text_reader *reader, smma_er
   return SMMA_VECTOR_ERROR;
 }
 
-/* Reports whether unread bytes are at hand; reads more if there are none. */
+/* Reads the next chunk if all bytes of the present one were used. Returns false at the end of the stream or on an
+   error. */
 static bool fill_chunk(smma_text_reader *reader) {
   if (reader->taken < reader->filled) return true;
   reader->taken = 0;
@@ -120,7 +121,7 @@ static bool fill_chunk(smma_text_reader *reader) {
   return reader->filled > 0;
 }
 
-/* Takes bytes up to the end of the line or of the chunk. */
+/* Appends bytes of the chunk to the line, up to the end of the line or of the chunk. Sets `ended` and `too_long`. */
 static void take_bytes(smma_text_reader *reader) {
   const char *from = reader->chunk + reader->taken;
   const size_t there = reader->filled - reader->taken, room = LINE_LIMIT - reader->length;
@@ -134,7 +135,7 @@ static void take_bytes(smma_text_reader *reader) {
   reader->taken += count + reader->ended;
 }
 
-/* Reads one line into reader->text, without its line end. */
+/* Reads one line into reader->text, without its line end. Returns SMMA_VECTOR_ROW for any line. */
 static smma_vector_status read_line(smma_text_reader *reader, smma_error *error) {
   if (reader->too_long) return fail_long_line(reader, error);
   reader->length = 0;
@@ -192,7 +193,7 @@ static bool parse_scale(smma_text_reader *reader, span value, smma_error *error)
   return fail_at(reader, value.text, error, "expected a scale like 'ue8m0 per 32'");
 }
 
-/* Reads one of two numbers. */
+/* Reads a value that must be one of the numbers `one` and `other`. */
 static bool parse_modifier(const smma_text_reader *reader, span value, int one, int other, int *to, smma_error *error) {
   char words[2][8];
   snprintf(words[0], sizeof words[0], "%d", one);
@@ -365,7 +366,7 @@ static bool check_count(const smma_text_reader *reader, smma_error *error) {
                  found);
 }
 
-/* Reads the number at *place, number i of a part. */
+/* Reads the number at `*place`, which is number i of a part, and moves `*place` past it. */
 static bool parse_number(const smma_text_reader *reader, const char **place, const smma_part *part, int i,
                          uint64_t *number, smma_error *error) {
   const char *c = *place, *end = reader->text + reader->length;
@@ -393,7 +394,7 @@ static bool parse_number(const smma_text_reader *reader, const char **place, con
                  c - start < 64 ? (int)(c - start) : 64, start, smma_format_text(part->format), bits, part->name, i);
 }
 
-/* The value of a hexadecimal digit, with bit 4 set for digits. */
+/* The value of each hexadecimal digit with bit 4 set; 0 for other characters. */
 static const uint8_t hexadecimal[256] = {
     ['0'] = 0x10, ['1'] = 0x11, ['2'] = 0x12, ['3'] = 0x13, ['4'] = 0x14, ['5'] = 0x15, ['6'] = 0x16, ['7'] = 0x17,
     ['8'] = 0x18, ['9'] = 0x19, ['a'] = 0x1a, ['b'] = 0x1b, ['c'] = 0x1c, ['d'] = 0x1d, ['e'] = 0x1e, ['f'] = 0x1f,
@@ -452,7 +453,7 @@ smma_vector_status smma_text_next(smma_text_reader *reader, smma_row *row, smma_
   return SMMA_VECTOR_ROW;
 }
 
-/* Reports whether a character is a hexadecimal digit, and returns its value in `*value`. */
+/* Reports whether a character is a hexadecimal digit, and stores its value in `*value`. */
 static inline bool take_digit(char c, uint8_t *value) {
   const uint8_t number = (uint8_t)(c - '0'), letter = (uint8_t)((c | 0x20) - 'a');
   *value = number < 10 ? number : (uint8_t)(letter + 10);
@@ -484,7 +485,8 @@ static bool store_part(const uint8_t *digit, const smma_part *part, void *to) {
   }
 }
 
-/* Reads a line of the usual length as a row; returns false if the line has another form. */
+/* Reads a line of the usual length as a row and stores it at `index`. `blanks` is from find_blanks. Returns false if
+   the line has another form. */
 static bool take_line(const char *text, size_t length, const char *blanks, const smma_row_layout *layout,
                       smma_rows *rows, size_t index) {
   uint8_t digit[SMMA_LONGEST_LINE];
@@ -505,7 +507,8 @@ static bool take_line(const char *text, size_t length, const char *blanks, const
   return good;
 }
 
-/* Fills in the characters between the digits of a line in the usual form; 0 stands for a digit. */
+/* Fills `blanks` with the characters of a line in the usual form: blanks and the newline where they belong, and 0 for
+   each digit. */
 static void find_blanks(const smma_row_layout *layout, char *blanks) {
   char *c = blanks;
   for (int p = 0; p < SMMA_PARTS; p++)

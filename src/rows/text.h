@@ -22,8 +22,8 @@ typedef struct smma_text_reader smma_text_reader;
 smma_text_reader *smma_text_open(FILE *stream, const char *path, smma_vector_header *header, smma_error *error);
 smma_vector_status smma_text_next(smma_text_reader *reader, smma_row *row, smma_error *error);
 
-/* Like smma_vector_take_rows, but only for rows in the form that this library writes: every number has all its digits,
-   one blank separates numbers, and there are no comments. */
+/* Takes rows from the reader's buffer, as smma_vector_take_rows describes, but only rows in the form that this library
+   writes: every number has all its digits, one blank separates numbers, and there are no comments. */
 size_t smma_text_take_rows(smma_text_reader *reader, smma_rows *rows, size_t first, size_t most);
 unsigned long long smma_text_line(const smma_text_reader *reader);
 void smma_text_close(smma_text_reader *reader);
@@ -41,7 +41,7 @@ void smma_text_put_rows(char *text, const smma_rows *rows, size_t count);
 /* Writes the first `count` rows; returns false when memory is short. */
 bool smma_text_write_rows(FILE *stream, const smma_rows *rows, size_t count);
 
-/* Writes a row without d. */
+/* Writes the line of one row, without d. */
 void smma_text_write_operands(FILE *stream, const smma_row_layout *layout, const smma_row *row);
 
 /* ---- Files for SystemVerilog's $readmemh: comments, then one row per line as a single number, with d in the highest

@@ -15,7 +15,7 @@ size_t smma_text_line_length(const smma_row_layout *layout) {
   return length;
 }
 
-/* Writes the header's lines, each after the comment mark. */
+/* Writes the header's lines, each after the comment mark `mark`. */
 static void write_keys(FILE *stream, const char *mark, const smma_vector_header *h) {
   if (h->recorded_on[0]) fprintf(stream, "%s recorded on: %s\n", mark, h->recorded_on);
   fprintf(stream, "%s arch: %s\n%s instruction: %s\n%s k: %d\n", mark, h->arch, mark, h->instruction, mark, h->k);
@@ -68,7 +68,8 @@ static inline char *put_numbers(char *c, size_t bytes, const void *numbers, int 
   return c;
 }
 
-/* Calls put_numbers for a part's format, with the format's own containers or those of smma_row. */
+/* Calls put_numbers for a part's format. `numbers` are in the format's own containers if `own`, otherwise in those of
+   smma_row. */
 static inline char *put_part(char *c, bool own, const smma_part *part, const void *numbers) {
   switch (smma_text_digits(part->format)) {
     case 1: return put_numbers(c, own ? 1 : 8, numbers, part->count, 1);

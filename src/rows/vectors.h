@@ -17,8 +17,8 @@ typedef struct {
   int k, scale_block;               /* scale_block: 0 if there are no scale factors */
   int wave;                         /* AMD RDNA: 32, 64, or 0 if the header does not say */
   int fp16_ovfl, clamp;             /* AMD RDNA: 1 if set */
-  smma_tininess tininess;           /* of the flags in the rows; SMMA_TININESS_OF_UNIT: rows have no flags */
-  unsigned long long line;          /* the header's line that names the instruction, from 1; not written */
+  smma_tininess tininess;  /* when the rows' flags count a result as tiny; SMMA_TININESS_OF_UNIT: rows have no flags */
+  unsigned long long line; /* the header's line that names the instruction, from 1; not written */
 } smma_vector_header;
 
 /* Returns the instruction that a header names, after checking it against the formats and K of the header, or NULL with
@@ -29,8 +29,8 @@ const smma_instruction *smma_instruction_of_header(const smma_vector_header *hea
 /* Fills in the header for rows of an instruction. */
 void smma_vector_header_of(const smma_instruction *instruction, smma_vector_header *header);
 
-/* Returns an instruction with only the header's formats and sizes, for smma_rows_allocate_as; the next function returns
-   the layout of its rows. */
+/* Returns an instruction with only the header's formats and sizes, for smma_rows_allocate_as. smma_vector_layout
+   returns the layout of the header's rows, including flags. */
 smma_instruction smma_vector_shape(const smma_vector_header *header);
 smma_row_layout smma_vector_layout(const smma_vector_header *header);
 
@@ -55,8 +55,8 @@ typedef enum { SMMA_VECTOR_ROW, SMMA_VECTOR_END, SMMA_VECTOR_ERROR } smma_vector
    a binary file: there reading has ended. */
 smma_vector_status smma_vector_next(smma_vector_reader *reader, smma_row *row, smma_error *error);
 
-/* Reads rows that are already at hand, at most `most`, into `rows` from index `first` on, using all cores. `rows` must
-   have the header's layout. Returns their number; 0 if smma_vector_next has to read the next row. */
+/* Reads rows that are already in the reader's buffer, at most `most`, into `rows` from index `first` on, using all
+   cores. `rows` must have the header's layout. Returns their number; 0 if smma_vector_next has to read the next row. */
 size_t smma_vector_take_rows(smma_vector_reader *reader, smma_rows *rows, size_t first, size_t most);
 
 /* Reads the next rows into the start of `rows`, up to its capacity. Stores the position of each in `at` unless that is
@@ -64,8 +64,8 @@ size_t smma_vector_take_rows(smma_vector_reader *reader, smma_rows *rows, size_t
 smma_vector_status smma_vector_read_rows(smma_vector_reader *reader, smma_rows *rows, unsigned long long *at,
                                          size_t *count, smma_error *error);
 
-/* Returns the position of the last row, from 1: the line of a text file, or the row number in a binary file. The next
-   function returns the word for it. */
+/* Returns the position of the last row, from 1: the line of a text file, or the row number in a binary file.
+   smma_vector_place_word returns "line" or "row". */
 unsigned long long smma_vector_place(const smma_vector_reader *reader);
 const char *smma_vector_place_word(const smma_vector_reader *reader);
 
@@ -92,7 +92,7 @@ enum { SMMA_VECTOR_PART = 4096 };
 
 typedef struct smma_vector_writer smma_vector_writer;
 
-/* The number of rows is known only at the end. */
+/* Argument `rows` of smma_vector_create if the number of rows is known only at the end. */
 #define SMMA_ROWS_LATER UINT64_MAX
 
 /* Writes the header of a file that will have `rows` rows. With SMMA_ROWS_LATER the stream of a binary file must be at

@@ -15,12 +15,12 @@ typedef struct {
   size_t count;
   smma_rows asked;
   size_t *order;
-  size_t *seen; /* the order in which a vector first had a different result */
+  size_t *seen; /* the order of the batch in which a vector first had a different result */
   smma_alikeness *alikeness;
   smma_error *error;
 } checker;
 
-/* Runs the first `batch` vectors of an order. */
+/* Runs a batch: the first `batch` vectors of an order. The results are in c->asked. */
 static bool run(checker *c, const size_t *order, size_t batch) {
   for (size_t i = 0; i < batch; i++) smma_rows_copy(&c->asked, i, c->rows, order[i], 1);
   memset(c->asked.part[SMMA_PART_D], 0, batch * c->rows->layout.part[SMMA_PART_D].bytes);
@@ -33,8 +33,8 @@ static bool are_alike(const checker *c, uint64_t one, uint64_t other) {
   return one == other || (smma_decode(d, one).kind == SMMA_NAN && smma_decode(d, other).kind == SMMA_NAN);
 }
 
-/* Runs the batch and compares its results with the vectors' first results. `again` is true if the batch is the original
-   one. */
+/* Runs the first `batch` vectors of the current order and counts the results that differ from the vectors' first
+   results. `again` is true if the batch is the original one. */
 static bool ask(checker *c, size_t batch, bool again) {
   smma_alikeness *a = c->alikeness;
   if (!run(c, c->order, batch)) return false;
@@ -75,7 +75,7 @@ static bool ask_all(checker *c) {
   return ask(c, c->count, false);
 }
 
-/* Runs a few small batches, cut from the order at random. */
+/* Runs a few small batches of vectors chosen at random. */
 static bool ask_small(checker *c) {
   static const size_t sizes[] = {1, 2, 3, LARGEST_SMALL};
   uint64_t counter = 2;
@@ -88,8 +88,8 @@ static bool ask_small(checker *c) {
   return true;
 }
 
-/* Runs batches that have one vector at every second position and other vectors between, then with odd and even
-   positions exchanged. For the last of these vectors, all positions have this vector. */
+/* For each of EVERYWHERE vectors, runs two batches: the vector is at every even position of the first and every odd
+   position of the second, with other vectors between. For the last of them, all positions have the vector. */
 static bool ask_everywhere(checker *c) {
   const size_t places = c->count < EVERYWHERE_ROWS ? c->count : EVERYWHERE_ROWS;
   for (size_t n = 0; n < EVERYWHERE; n++) {
@@ -141,7 +141,8 @@ static bool differ(checker *c, const setting *one, const setting *other, bool *a
   return true;
 }
 
-/* In a setting that changes the vector's result, searches for a single other vector that causes the change. */
+/* In a setting that changes the vector's result, searches for a single other vector that causes the change. Sets the
+   cause in c->alikeness. Returns false if the unit fails. */
 static bool find_neighbour(checker *c, setting s) {
   smma_alikeness *a = c->alikeness;
   const setting alone = {s.order, s.batch, s.place, 0, 0};
@@ -162,8 +163,9 @@ static bool find_neighbour(checker *c, setting s) {
   return true;
 }
 
-/* Finds the cause. First repeats the batches of both results, then the vector's places among copies of itself, and
-   last searches for another vector that causes the difference. */
+/* Finds the cause and sets it in c->alikeness. First repeats the batches of both results, then tries the vector's
+   places among copies of itself, and last searches for another vector that causes the difference. `identity` has room
+   for the original order. */
 static bool explain(checker *c, size_t *identity) {
   smma_alikeness *a = c->alikeness;
   const setting as_seen[] = {{identity, c->count, a->row, 0, c->count}, {c->seen, a->batch, a->place, 0, a->batch}};

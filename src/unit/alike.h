@@ -23,18 +23,18 @@ typedef struct {
                           here */
   bool at_once;        /* the first different result came from repeating the same batch */
   size_t row, place;   /* the vector with the first different result, and its place in the batch, from 0 */
-  size_t batch;        /* size of that batch */
+  size_t batch;        /* size of the batch that gave this result */
   uint64_t asked_why;  /* number of further results that were computed only to find the cause */
   smma_unlike_by by;
-  /* For BY_NEIGHBOUR: the other vector, and its position in the batch. It is the batch of the vector's first or second
-     result, depending on which of them the neighbour causes. */
+  /* For SMMA_UNLIKE_BY_NEIGHBOUR: the other vector, and its position in the batch of the vector's first or second
+     result, whichever the neighbour causes. */
   size_t neighbour, neighbour_place;
 } smma_alikeness;
 
-/* Checks the unit. The d of `rows` are its first results. Each test vector is run about five more times. Four of the
-   vectors are also run once at every place of a batch (of at most 4096 vectors), among other vectors. If a vector
-   has a different result, batches of its copies show the cause. Returns false with a one-line message if the unit
-   fails. */
+/* Checks the unit. `rows` must hold the unit's results for `count` test vectors; these are the first results. Each test
+   vector is run about five more times. Four of the vectors are also run once at every place of a batch (of at most 4096
+   vectors), among other vectors. If a vector has a different result, batches of its copies show the cause. Returns
+   false with a one-line message if the unit fails. */
 bool smma_check_alike(smma_unit *unit, const smma_rows *rows, size_t count, smma_alikeness *alikeness,
                       smma_error *error);
 

@@ -17,7 +17,8 @@
 
 enum { MOST_CHILDREN = 16 };
 
-/* The leaders of the process groups; 0: unused entry. A signal handler reads them. */
+/* The process ids of the running children, each the leader of a process group; 0: unused entry. Signal handlers read
+   them. */
 static _Atomic(pid_t) children[MOST_CHILDREN];
 
 static bool exchange(pid_t from, pid_t to) {
@@ -39,7 +40,8 @@ static const int handled[] = {SIGINT,  SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGALR
                               SIGCHLD, SIGSEGV, SIGBUS, SIGFPE,  SIGILL,  SIGABRT};
 enum { HANDLED = sizeof handled / sizeof *handled };
 
-/* Sets up the child: default signal handling as in a new program, and an end with its parent. */
+/* Sets up the child: default signal handling as in a new program, its own process group, and, on Linux, an end with its
+   parent. */
 static void be_a_child(pid_t parent) {
   const struct sigaction usual = {.sa_handler = SIG_DFL};
   for (int i = 0; i < HANDLED; i++) sigaction(handled[i], &usual, NULL);

@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Starts a child like fork, with the usual signal handlers. Only the thread that started a child may use it, because
-   on Linux the child ends with that thread. */
+/* Starts a child. Returns like fork; in the child, signal handling is the default. Only the thread that started a child
+   may use it, because on Linux the child ends with that thread. */
 pid_t smma_child_start(void);
 
-/* Reports whether the child has ended and waits for smma_child_end. */
+/* Reports whether the child has ended; it then stays a zombie until smma_child_end. */
 bool smma_child_has_ended(pid_t child);
 
 /* Waits at most `seconds` for the child to end; a stop request (smma_units_stop_when) shortens the wait. Then ends the

@@ -46,7 +46,7 @@ static void release(recording *r) {
   free(r);
 }
 
-/* Doubles the capacity and keeps the vectors. */
+/* Doubles the capacity, keeps the vectors and builds the table again. */
 static bool grow(recording *r) {
   const size_t capacity = r->rows.capacity ? 2 * r->rows.capacity : 4096;
   smma_row row;

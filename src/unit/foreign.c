@@ -38,7 +38,8 @@ static void end_child(foreign *f, double seconds, char how[96]) {
   if (how) smma_child_end_text(status, how, 96);
 }
 
-/* Sends a request with the desk and waits for the answer. If the child ended, `how` describes how. */
+/* Writes a request to the desk (worker.h), sends it to the child and waits for the answer. Returns ENDED if the child
+   ended, with a description in `how`, or STOPPED after a stop request, which also ends the child. */
 static outcome exchange(foreign *f, smma_request request, char how[96]) {
   enum { MOMENT = 100 }; /* poll interval in ms, because another thread may receive the signals */
   struct pollfd end = {.fd = f->channel, .events = POLLIN};
@@ -87,7 +88,7 @@ static int say_outcome(outcome o, const char *how, const char *doing, char *mess
   return 1;
 }
 
-/* Starts a child and opens the unit in it. */
+/* Starts a child and opens the unit in it, unless the unit has a child. Returns 1 with a message on failure. */
 static int start(foreign *f, char *message, size_t size) {
   char how[96];
   outcome o;
@@ -236,7 +237,7 @@ static smma_rows shared_rows(const foreign *f, const smma_instruction *i, size_t
   return r;
 }
 
-/* Runs the test vectors of the batch from `first` on. */
+/* Runs `count` test vectors of the batch, from `first` on, and copies their results to the batch. */
 static outcome run_rows(foreign *f, const smma_instruction *i, const smma_batch *batch, size_t first, size_t count,
                         char how[96]) {
   const smma_rows all = smma_rows_of_batch(i, batch);
@@ -245,7 +246,7 @@ static outcome run_rows(foreign *f, const smma_instruction *i, const smma_batch 
   outcome o;
   put_instruction(f, i);
   smma_rows_copy(&part, 0, &all, first, count);
-  memset(part.part[SMMA_PART_D], 0, count * width); /* no results left from another unit */
+  memset(part.part[SMMA_PART_D], 0, count * width); /* removes results that an earlier run left */
   f->office.desk->batch = smma_rows_batch(&part, 0, count, NULL);
   o = exchange(f, SMMA_ASK_RUN, how);
   if (o == ANSWERED && f->office.desk->status == 0)
@@ -253,8 +254,9 @@ static outcome run_rows(foreign *f, const smma_instruction *i, const smma_batch 
   return o;
 }
 
-/* Finds the test vector that ends the child by itself. Bisects, with a new child after each end. Returns false if no
-   single vector ends it, or not every time. */
+/* Finds the test vector, of `rows` vectors from `*first` on, that makes the child end, and sets `*first` to it.
+   Bisects, with a new child after each end. Returns false if no single vector ends the child, or if it does not end it
+   every time. */
 static bool find_culprit(foreign *f, const smma_instruction *i, const smma_batch *batch, size_t *first, size_t rows,
                          char how[96]) {
   char message[256];

@@ -12,7 +12,7 @@
 
 typedef struct {
   const smma_device *device;      /* NULL: this CPU */
-  const smma_instruction *custom; /* NULL: the catalogue's */
+  const smma_instruction *custom; /* a file's unit; NULL: the catalogue's models */
 } model;
 
 static const model *model_of(const smma_unit *u) {
@@ -24,7 +24,8 @@ static const smma_instruction *modelled(const model *m, const smma_instruction *
 
 /* ---- Opening ---- */
 
-/* Opens a model on a device, and from a file; either argument may be NULL. */
+/* Opens a model: `device` is the name of a device or NULL for this CPU; `path` is a file that describes the model, or
+   NULL for the catalogue's models. */
 static int open_model(const char *device, const char *path, void **unit, char *message, size_t size) {
   char why[SMMA_DEVICE_MESSAGE];
   model opened = {NULL, NULL}, *kept;

@@ -167,7 +167,8 @@ static bool take_bytes(exchange *e, const char *bytes, size_t count) {
   return true;
 }
 
-/* Reads the available output. Returns false at the end of the output, or with a message. */
+/* Reads the available output and takes its lines. Returns false at the end of the output, if it cannot be read, or,
+   with a message, if a line is not a result. */
 static bool receive_more(exchange *e) {
   char bytes[65536];
   ssize_t count = read(e->out, bytes, sizeof bytes);
@@ -193,7 +194,8 @@ static void send_more(exchange *e) {
    continue for days by writing an occasional line. */
 static size_t hundredths(const exchange *e) { return 100 * e->sent / e->length + 100 * e->answers / e->rows; }
 
-/* Exchanges data until the child closes its output or makes an error. */
+/* Exchanges data until the child closes its output. Stops earlier, with a message, if the child makes an error or no
+   progress, or after a stop request. */
 static void talk(exchange *e) {
   enum { MOMENT = 100 }; /* poll interval in ms, because another thread may receive the signals */
   size_t known = hundredths(e);
@@ -220,7 +222,8 @@ static void talk(exchange *e) {
   }
 }
 
-/* Reports how the child ended, if that is the error. */
+/* Closes the pipes and ends the child. Sets the message if there is none yet and the child ended with an error or
+   without all results. */
 static void finish(exchange *e) {
   const bool wrong = *e->message != 0;
   char how[96];

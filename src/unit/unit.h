@@ -9,7 +9,7 @@
 #include "softmma/unit.h"
 
 typedef struct {
-  char name[256]; /* as given */
+  char name[256]; /* the name with which the unit was opened */
   const smma_unit_methods *methods;
   void *state;
   smma_unit_description description;
@@ -17,18 +17,19 @@ typedef struct {
 
 typedef enum { SMMA_NO_ARGUMENTS, SMMA_OPTIONAL_ARGUMENTS, SMMA_REQUIRED_ARGUMENTS } smma_unit_arguments;
 
-/* The kinds of units, in the order of `softmma units`. */
+/* A kind of unit. smma_unit_kinds lists all kinds, in the order of `softmma units`. */
 typedef struct {
   const char *name;
   smma_unit_arguments takes;
-  const char *arguments, *summary; /* description of the arguments; empty if the kind takes no arguments */
+  /* arguments: their form, empty if the kind takes none; summary: one line for `softmma units` */
+  const char *arguments, *summary;
   const smma_unit_methods *methods;
 } smma_unit_kind;
 
 extern const smma_unit_kind smma_unit_kinds[];
 extern const size_t smma_unit_kind_count;
 
-/* Opens a unit; `name` is "KIND" or "KIND:ARGUMENTS". */
+/* Opens a unit and describes it in `unit`; `name` is "KIND" or "KIND:ARGUMENTS". */
 bool smma_unit_open(const char *name, smma_unit *unit, smma_error *error);
 void smma_unit_close(smma_unit *unit);
 
@@ -42,7 +43,7 @@ bool smma_unit_computes(smma_unit *unit, const smma_instruction *instruction, sm
    `why` is one line with the reason. */
 bool smma_unit_answers(smma_unit *unit, const smma_instruction *instruction, smma_error *why);
 
-/* Computes d of every test vector. Results wider than the format are an error. */
+/* Computes d of every test vector of the batch. Results with bits beyond d's format are an error. */
 bool smma_unit_run(smma_unit *unit, const smma_instruction *instruction, const smma_batch *batch, smma_error *error);
 
 /* Computes d of `count` test vectors from `first` on, into `d`, or into the vectors if `d` is NULL. */
@@ -79,8 +80,9 @@ bool smma_units_check_compare(const smma_unit *x, const smma_unit *y, const smma
 /* Reports whether the unit is a recording. A recording has results only for its own test vectors. */
 bool smma_unit_is_recording(const smma_unit *unit);
 
-/* For a program's signal handlers: after this call every smma_unit_run, including one in progress, fails within a
-   moment after `stopped` returns true. NULL, the initial value: never. */
+/* After smma_units_stop_when, every smma_unit_run, including one in progress, fails within a moment after `stopped`
+   returns true, for example because a signal handler has set a flag. NULL, the initial value: never. smma_units_stopped
+   calls `stopped`. */
 void smma_units_stop_when(bool (*stopped)(void));
 bool smma_units_stopped(void);
 

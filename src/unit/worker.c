@@ -47,7 +47,7 @@ typedef struct {
   const smma_office *office;
   const smma_unit_methods *methods;
   void *state;
-  const smma_instruction *custom; /* the instruction that the desk's text describes */
+  const smma_instruction *custom; /* custom unit made from `text`, which is a copy of the desk's text; NULL: none yet */
   char text[sizeof((smma_desk *)NULL)->custom];
 } worker;
 
@@ -56,7 +56,8 @@ static bool say(smma_desk *desk, const char *text) {
   return false;
 }
 
-/* Reports whether the plug-in was built with the same headers, judged by the sizes of structures. */
+/* Reports whether the plug-in was built with the same headers, judged by `abi`: the version of softmma/unit.h and the
+   sizes of structures. Otherwise writes a message. */
 static bool same_headers(smma_desk *desk, const char *path, unsigned abi) {
   const unsigned version = abi >> 24 ? abi >> 24 : abi; /* in version 1 the whole number was the version */
   if (abi == SMMA_UNIT_ABI) return true;

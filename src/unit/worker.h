@@ -15,14 +15,15 @@ typedef struct {
                                           NULL: the custom unit `custom` */
   char custom[16384], origin[512];
   smma_batch batch; /* points into operands and results */
-  int status;       /* status of the method */
+  int status;       /* what the unit's method returned; 0: success */
   char message[1024];
   smma_unit_description description; /* valid after the unit is open */
 } smma_desk;
 
 enum { SMMA_OPERAND_BYTES = 64 << 20, SMMA_RESULT_BYTES = 8 << 20 };
 
-/* The shared memory. The page after the results is protected. */
+/* The shared memory. The page after the results is protected, so that a shared object that writes beyond them ends its
+   process. */
 typedef struct {
   smma_desk *desk;
   unsigned char *operands, *results;

@@ -21,7 +21,7 @@
 
 typedef enum { EAX, EBX, ECX, EDX } cpuid_register;
 
-/* A bit of CPUID. */
+/* One feature bit of CPUID: its leaf, subleaf, register and position. */
 typedef struct {
   unsigned leaf, subleaf;
   cpuid_register reg;
@@ -116,8 +116,8 @@ static const struct {
   uint8_t rows[16];
 } tile_configuration = {1, 0, {0}, {64, 64, 64}, {TILE, TILE, TILE}};
 
-/* As ON_LANES, for tiles: `code` computes tile 0 from tiles 0, 1 and 2. ldtilecfg and three tileloadd come before
-   it, tilestored and tilerelease after it. */
+/* A function that runs one tile instruction. `code` is its machine code, which computes tile 0 from tiles 0, 1 and 2.
+   ldtilecfg and three tileloadd come before it, tilestored and tilerelease after it. */
 #define ON_TILES(name, code)                                                                                  \
   static void name(const tile a, const tile b, tile d) {                                                      \
     __asm__ volatile(                                                                                         \
@@ -157,8 +157,8 @@ static void run_tiles(tiles_function *compute, const smma_batch *batch) {
 
 /* ---- Instructions and their CPUID bits ---- */
 
-/* Instructions whose presence the same CPUID bits show. `keeps` has the registers that the operating system must save.
-   Source: Intel's manual, CPUID. */
+/* An extension of the instruction set, shown by one or two bits of CPUID. `keeps` has the registers that the operating
+   system must save. Source: Intel's manual, CPUID. */
 typedef struct {
   const char *name;
   cpuid_flag flag[2];
@@ -189,7 +189,7 @@ static bool has(const extension *x) {
   return system_keeps(x->keeps) && (x->keeps != KEEPS_TILES || may_use_tiles());
 }
 
-/* An instruction and its forms: all forms that the CPU has must give the same result. */
+/* One form (encoding) of an instruction. All forms of an instruction that the CPU has must give the same result. */
 typedef struct {
   const char *name;
   const extension *of;
@@ -215,7 +215,7 @@ static bool is_form_of(const form *f, const smma_instruction_info *i) {
   return strcmp(i->arch, "x86") == 0 && strcmp(i->name, f->name) == 0;
 }
 
-/* Returns the form of an instruction, or NULL with a message with the reason. */
+/* Returns the first form of an instruction that this CPU has, or NULL with a message with the reason. */
 static const form *form_of(const smma_instruction_info *i, char *message, size_t size) {
   const form *known = NULL;
   for (const form *f = forms; f < forms + FORMS; f++) {

@@ -6,33 +6,35 @@
 #include "core/rule.h"
 
 enum {
-  CHAIN_DEPTH = 16,         /* products of each line in a panel */
-  CHAIN_LINES = 128,        /* rows of A or columns of B in a panel */
-  CHAIN_ROWS = 8,           /* rows per thread, of a warp's 64: 2g, 2g + 1, and both plus 16, 32 and 48 */
-  CHAIN_COLUMNS = 8,        /* columns per thread, of a warp's 32: 2t, 2t + 1, and both plus 8, 16 and 24 */
-  CHAIN_QUADRANT_LINES = 4, /* rows and columns of a quadrant, which are begun together */
+  CHAIN_DEPTH = 16,  /* products of each line in a panel */
+  CHAIN_LINES = 128, /* rows of A or columns of B in a panel */
+  CHAIN_ROWS = 8,    /* rows per thread, of a warp's 64; with g = lane / 4: 2g, 2g + 1, and both plus 16, 32 and 48 */
+  CHAIN_COLUMNS = 8, /* columns per thread, of a warp's 32; with t = lane % 4: 2t, 2t + 1, and both plus 8, 16 and 24 */
+  CHAIN_QUADRANT_LINES = 4, /* rows, and columns, of a quadrant: the elements that smma_chain_begin starts together */
   CHAIN_TOP = 62,           /* (exponent field of a sum of 16^e) / 4 for the greatest possible e */
-  CHAIN_SPAN = 29, /* an element's exponent is exact down to this many binades below its base, whatever the other's */
-  CHAIN_NARROW_SPAN =
-      30,            /* the same if bases are not wide: products' exponents are then above both bases - CHAIN_TOP */
-  CHAIN_LEAST = -72, /* least base: from it on, with CHAIN_SPAN, no result is subnormal, and the exponent of c <= 2^127
+  CHAIN_SPAN = 29,        /* an element's exponent is exact down to this many binades below its base, whatever the other
+                             factor's exponent */
+  CHAIN_NARROW_SPAN = 30, /* CHAIN_SPAN if all blocks share their bases: products' exponents are then above the sum of
+                             bases - CHAIN_TOP */
+  CHAIN_LEAST = -72, /* least sum of both bases: with CHAIN_SPAN, no result is subnormal, and the exponent of c <= 2^127
                         fits a byte */
-  CHAIN_GREATEST = 100, /* greatest base: up to it, 2^20 blocks do not overflow */
-  CHAIN_NARROW = 39,    /* the greatest deficit, if deficits do not saturate, and */
-  CHAIN_ABOVE = 26,     /* binades above bases that c can then have, plus a margin: 167 + CHAIN_TOP + 26 fits a byte */
+  CHAIN_GREATEST = 100, /* greatest sum of both bases: 2^20 blocks do not overflow */
+  CHAIN_NARROW = 39,    /* greatest deficit if all blocks share their bases: such deficits do not saturate */
+  /* c is below 2^(sum of bases + CHAIN_ABOVE) if all blocks share their bases; 167 + CHAIN_TOP + 26 fits a byte. */
+  CHAIN_ABOVE = 26,
   CHAIN_NO_BASE = -300, /* the base of zeros, far below that of any number */
   CHAIN_BIAS = 1023,
   CHAIN_BINADE = 1 << 20, /* one binade in the exponent field of a double's high word */
   CHAIN_LEAST_SUM = (CHAIN_TOP - CHAIN_SPAN) << 25,
-  CHAIN_SUM = 31,      /* fraction bits of sums that are rounded down */
-  CHAIN_THREADS = 256, /* per block of 128 x 128 elements */
+  CHAIN_SUM = 31,      /* fraction bits to which TR-FDPA rounds sums down */
+  CHAIN_THREADS = 256, /* threads per block, which computes 128 x 128 elements */
   CHAIN_PANEL_BYTES = 26624
 };
 
-/* Parameters of a kernel. If `wide` is set, each block has its own bases, as needed for formats with 8 exponent bits
-   and for scale factors; otherwise all blocks share a base. */
+/* Parameters of a chain's kernel. If `wide` is set, each block has its own bases, as needed for formats with 8 exponent
+   bits and for scale factors; otherwise all blocks share a base. */
 typedef struct {
-  smma_algorithm rule;             /* T-FDPA also for ST-FDPA */
+  smma_algorithm rule;             /* SMMA_T_FDPA also stands for ST-FDPA */
   int alignment_bits, block, kept; /* F, L, and the fraction bits of results */
   bool wide;
 } smma_chain;
@@ -43,7 +45,8 @@ SMMA_CORE int smma_chain_base_of(smma_format format) {
   return (int)(smma_largest_fields(f) >> f.fraction_bits) - f.bias;
 }
 
-/* Reports whether exponents and lowest bits of all the format's products fit with one base. */
+/* Reports whether one base suffices for all numbers of a format: their exponents and deficits relative to it fit a
+   panel's fields. */
 SMMA_CORE bool smma_chain_is_narrow(smma_format format) {
   smma_encoding f = smma_encoding_of(format);
   int span = smma_chain_base_of(format) - smma_minimum_exponent(f);
@@ -88,7 +91,7 @@ SMMA_CORE bool smma_chain_of(const smma_operation *o, smma_chain *chain) {
   return false;
 }
 
-/* Returns the name of its kernel. */
+/* Returns the name of the chain's kernel, or "" if kernels.def has none. */
 SMMA_CORE const char *smma_chain_name(const smma_chain *chain) {
 #define SMMA_CHAIN(RULE, F, L, KEPT, WIDE, NAME)                                                       \
   if (chain->rule == RULE && chain->alignment_bits == F && chain->block == L && chain->kept == KEPT && \
@@ -98,15 +101,17 @@ SMMA_CORE const char *smma_chain_name(const smma_chain *chain) {
   return "";
 }
 
-/* Return the sums of products per block (two, of even and of odd k, in GTR-FDPA), the products of each, and the
-   columns of a thread that are summed at a time: fewer if c takes registers in addition to sums. */
+/* smma_chain_sums returns the number of sums per block (GTR-FDPA has two, of even and of odd k), smma_chain_length the
+   number of products in each. smma_chain_columns returns how many of a thread's columns are summed at a time: fewer if
+   c takes registers in addition to sums. */
 SMMA_CORE int smma_chain_sums(const smma_chain *p) { return p->rule == SMMA_GTR_FDPA ? 2 : 1; }
 SMMA_CORE int smma_chain_length(const smma_chain *p) { return p->block / smma_chain_sums(p); }
 SMMA_CORE int smma_chain_columns(const smma_chain *p) {
   return p->rule == SMMA_T_FDPA ? CHAIN_COLUMNS : CHAIN_COLUMNS / 2;
 }
 
-/* Return the products of a line that are loaded at a time, in panels, and the shared memory that they take. */
+/* A stage is what is loaded at a time. These functions return its number of products per line, its number of panels per
+   operand, and the bytes of shared memory that it takes. */
 SMMA_CORE int smma_chain_stage(const smma_chain *p) { return smma_maximum(p->block, CHAIN_DEPTH); }
 SMMA_CORE int smma_chain_panels(const smma_chain *p) { return smma_chain_stage(p) / CHAIN_DEPTH; }
 SMMA_CORE int smma_chain_stage_bytes(const smma_chain *p) { return smma_chain_panels(p) * 2 * CHAIN_PANEL_BYTES; }
@@ -127,7 +132,8 @@ enum {
   TWO_PANEL_BYTES = 22528
 };
 
-/* Reports whether sums in two numbers compute a chain; returns the kernel's name. */
+/* smma_two_takes_chain reports whether a kernel of two_level.h computes a chain; smma_two_name returns that kernel's
+   name, or "" if kernels.def has none. */
 SMMA_CORE bool smma_two_takes_chain(const smma_chain *chain) { return chain->rule == SMMA_T_FDPA && !chain->wide; }
 SMMA_CORE const char *smma_two_name(const smma_chain *chain) {
 #define SMMA_TWO(F, L, KEPT, NAME)                                            \
@@ -140,14 +146,14 @@ SMMA_CORE const char *smma_two_name(const smma_chain *chain) {
 
 /* Constants of FP4 (fp4.h). */
 enum {
-  FP4_GROUPS = 4, /* per step */
+  FP4_GROUPS = 4, /* groups per step */
   FP4_GROUP = 16,
   FP4_DEPTH = FP4_GROUPS * FP4_GROUP,
   FP4_BEGUN = 4, /* rows whose sums are held at a time */
   FP4_F = 35,
-  FP4_POWER = 8,   /* exponent field of a product of the powers of both bases */
+  FP4_POWER = 8,   /* exponent field of the product of two powers (smma_fp4_panel) whose exponents equal their bases */
   FP4_SPREAD = 18, /* greatest span of the exponents of a line's scale factors in a step */
-  FP4_MOST = 45,   /* bound of the exponents of scale factors: no result is subnormal or overflows */
+  FP4_MOST = 45,   /* greatest magnitude of the exponents of scale factors: no result is subnormal or overflows */
   FP4_PANEL_BYTES = 7168
 };
 
@@ -162,23 +168,24 @@ SMMA_CORE int smma_fp4_fraction(const smma_operation *o) {
   return 2 + 2 * smma_encoding_of(o->scale).fraction_bits;
 }
 
-/* Description of a kernel that reads panels. A panel has `bytes` bytes for `lines` lines and `depth` products;
-   `stage` products are read at a time. */
+/* A kernel that reads packed panels, and the kernel `pack` that packs them. A panel has `bytes` bytes and holds `depth`
+   products of `lines` lines; `stage` products are read at a time. `shared`: bytes of dynamic shared memory. */
 typedef struct {
   const char *pack, *name;
   int lines, depth, stage, bytes, threads, shared;
-  int number; /* kernel argument: the sum of both bases as a field, for the chain, or fraction bits */
+  int number; /* kernel argument: the sum of both bases, for the chain as an exponent field; for FP4, the fraction bits
+                 of terms */
 } smma_panels;
 
-/* Returns the kernel of an operation, or false if no kernel of this folder computes it. `fast_f64`: the device has fast
-   binary64. */
+/* Sets `*p` to the kernel for an operation. Returns false if no kernel of this folder computes it. `fast_f64`: whether
+   the device has fast binary64. */
 SMMA_CORE bool smma_panels_of(const smma_operation *o, bool fast_f64, smma_panels *p) {
   const int fraction = smma_fp4_fraction(o);
   smma_chain chain;
   if (fraction) {
     p->pack = "smma_fp4_pack_panels", p->name = "smma_fp4";
     p->lines = TILE_LINES, p->depth = p->stage = FP4_DEPTH, p->bytes = FP4_PANEL_BYTES, p->threads = TILE_THREADS;
-    p->shared = 0; /* its shared memory is static */
+    p->shared = 0; /* the kernel's shared memory is static */
     p->number = fraction;
     return true;
   }

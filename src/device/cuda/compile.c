@@ -16,7 +16,7 @@ static const char rows_source[] = {
 #include "device_source_rows.inc"
 };
 
-/* X(member, symbol, parameters) */
+/* The functions of NVRTC: X(member of `nvrtc`, function, its parameters). */
 #define FUNCTIONS(X)                                                                             \
   X(create, nvrtcCreateProgram,                                                                  \
     (nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *)) \
@@ -50,7 +50,8 @@ bool smma_cuda_has_compiler(void) {
   return loaded = true;
 }
 
-/* Reports whether only the core computes an operation, or its K is longer than the kernels compiled ahead support. */
+/* Reports whether the core's kernel must be compiled for an operation: no other kernel computes it, or its K is longer
+   than the kernels compiled ahead support. */
 static bool is_of_core(const smma_operation *o) {
   const smma_algorithm algorithm = o->rule.algorithm;
   return o->k > SMMA_MAXIMUM_ROUNDED_K || algorithm == SMMA_COMPOSITION || algorithm == SMMA_C_FDPA ||

@@ -5,19 +5,21 @@
 
 #include "core/rule.h"
 
-/* Reports whether NVRTC's library is found. This and the following functions must not run in several threads at
-   once. */
+/* Loads NVRTC's library and reports whether it is found. Only one thread at a time may call this and the following
+   functions. */
 bool smma_cuda_has_compiler(void);
 
-/* Kernels that are compiled together. */
+/* Groups of kernels, each compiled together at run time. SMMA_CUDA_PARTS is their number. */
 typedef enum { SMMA_CUDA_CORE, SMMA_CUDA_ROWS, SMMA_CUDA_PARTS } smma_cuda_part;
 
-/* Returns which kernels must be compiled at run time for `kernel` and an operation: the kernels of rows, or the core's
-   kernel if no other kernel computes the operation. Returns SMMA_CUDA_PARTS if the kernels of the build suffice. */
+/* Returns the group to compile at run time for `kernel` and an operation: SMMA_CUDA_ROWS for the kernels of rows.h;
+   SMMA_CUDA_CORE if only the core's kernel computes the operation. Returns SMMA_CUDA_PARTS if the kernels of the build
+   suffice. */
 smma_cuda_part smma_cuda_part_of(const char *kernel, const smma_operation *operation);
 
-/* Returns machine code for a compute capability, which the caller frees, or NULL without NVRTC, or if NVRTC does not
-   know the GPU. `log`, if not NULL, receives the registers and memory that kernels take. */
+/* Compiles a group of kernels for an operation and a compute capability. Returns the machine code, which the caller
+   frees, or NULL if NVRTC is not found or cannot compile. `log`, if not NULL, receives NVRTC's log (the caller frees
+   it) with the registers and memory that kernels take. */
 void *smma_cuda_compile(smma_cuda_part part, const smma_operation *operation, int major, int minor, char **log);
 
 #endif

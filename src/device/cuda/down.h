@@ -32,12 +32,13 @@ SMMA_CORE double smma_down_large(const smma_chain_words *w, uint32_t exponent) {
   return smma_double_of(exponent, w->low);
 }
 
-/* Returns the sum in an accumulator, with the same scale. */
+/* Returns the sum that an accumulator holds, without the large number; its scale is still 2^-(52 - F). */
 SMMA_CORE double smma_down_sum(const smma_chain_words *w, double accumulator) {
   return smma_subtract(accumulator, smma_down_large(w, smma_high_word(accumulator)));
 }
 
-/* Rounds both sums down at the greater exponent; the result is on a large number of that exponent. */
+/* Rounds both sums down at the greater exponent and adds them. Returns an accumulator: the large number of that
+   exponent plus the sum. */
 SMMA_CORE double smma_down_join(const smma_chain_words *w, double even, double odd) {
   const uint32_t exponent = smma_greater_unsigned(smma_high_word(even), smma_high_word(odd));
   const double large = smma_down_large(w, exponent), joined = smma_add_down(smma_down_sum(w, even), large);

@@ -12,13 +12,13 @@
 #include "device/cuda/choice.h"
 #include "device/cuda/compile.h"
 
-/* Machine code for every target. */
+/* The kernels' machine code for every GPU architecture, a file of the build. */
 __asm__(".section .rodata\n.balign 16\nkernels_begin:\n.incbin \"" SMMA_CUDA_KERNELS "\"\n.byte 0\n.previous\n");
 extern const char kernels_begin[];
 
 enum { MOST_ARGUMENTS = 16, FIRST_DRIVER = 12000 };
 
-/* Versioned names as in cuda.h: X(member, symbol, parameters). */
+/* Functions of CUDA's library, by the versioned names of cuda.h: X(member of `cu`, symbol, parameters). */
 #define FUNCTIONS(X)                                                                 \
   X(init, "cuInit", (unsigned))                                                      \
   X(version, "cuDriverGetVersion", (int *))                                          \
@@ -62,7 +62,7 @@ static struct {
 typedef struct program {
   smma_operation operation;
   bool is_attempted[SMMA_CUDA_PARTS];
-  CUmodule part[SMMA_CUDA_PARTS]; /* NULL: use the kernels compiled ahead */
+  CUmodule part[SMMA_CUDA_PARTS]; /* kernels compiled for the operation; NULL: use those compiled ahead */
   struct program *next;
 } program;
 
@@ -73,8 +73,8 @@ typedef struct {
   int shared;       /* most bytes of shared memory per block */
   int major, minor; /* compute capability */
   program *programs;
-  CUevent started, stopped; /* events that measure the time between them */
-  bool entered;             /* a thread has entered, and `before` was its context */
+  CUevent started, stopped; /* events recorded by start_clock and stop_clock */
+  bool entered;             /* a thread is between enter and leave; `before` was its context */
   CUcontext before;
 } device;
 
@@ -96,7 +96,7 @@ static bool fail(char message[SMMA_DEVICE_MESSAGE], const char *what, CUresult e
   return false;
 }
 
-/* Opens CUDA's library once; the callers hold the library's lock. */
+/* Opens CUDA's library, finds its functions and initialises the driver. The callers hold SoftMMA's lock. */
 static bool load(char message[SMMA_DEVICE_MESSAGE]) {
   static void *library;
   void *found;
@@ -143,7 +143,7 @@ static int attribute(const device *d, CUdevice_attribute which) {
   return value;
 }
 
-/* Reports whether kernels.cu compiles the chain for a GPU. */
+/* Reports whether a GPU has fast binary64; kernels.cu compiles the chain's kernels for these GPUs only. */
 static bool has_fast_f64(int major, int minor) { return minor == 0 && major >= 8 && major <= 10; }
 
 static void describe(const device *d, smma_device_description *is) {
@@ -162,7 +162,7 @@ static void describe(const device *d, smma_device_description *is) {
   is->fast_f64 = has_fast_f64(d->major, d->minor);
 }
 
-/* Makes the device's context current in the calling thread. It remembers the previous context, because other
+/* Makes the device's context current in the calling thread. `leave` restores the previous context, because other
    libraries rely on it. */
 static bool enter(device *d, char message[SMMA_DEVICE_MESSAGE]) {
   CUresult error;
@@ -274,8 +274,8 @@ static void *find_program(void *opened, const smma_operation *operation, char me
   return d->programs = p;
 }
 
-/* Returns the module with a kernel for an operation. If the driver is older than NVRTC, it may reject NVRTC's code;
-   then the kernels compiled ahead are used. */
+/* Returns the module that contains a kernel for an operation, and compiles it first if needed. If the driver is older
+   than NVRTC, it may reject NVRTC's code; then the kernels compiled ahead are used. */
 static CUmodule module_with(const device *d, program *p, const char *name) {
   const smma_cuda_part part = smma_cuda_part_of(name, &p->operation);
   if (part == SMMA_CUDA_PARTS) return d->kernels;
@@ -321,7 +321,7 @@ static bool launch(void *opened, void *of, const char *name, const size_t items[
   return error == CUDA_SUCCESS || fail(message, name, error);
 }
 
-/* Uses cuLaunchKernel's default stream, which is also cuBLAS's. */
+/* Measures on the default stream, in which `launch` and cuBLAS run kernels. */
 static bool start_clock(void *opened, char message[SMMA_DEVICE_MESSAGE]) {
   device *d = opened;
   CUresult error;
@@ -342,7 +342,8 @@ static bool stop_clock(void *opened, double *seconds, char message[SMMA_DEVICE_M
   return error == CUDA_SUCCESS || fail(message, "kernels cannot be timed", error);
 }
 
-/* Reports whether kernels can use the memory at an address. Managed memory counts as this device's. */
+/* Reports whether kernels can use the memory at an address; otherwise `message` says where it is. Managed memory counts
+   as this device's. */
 static bool holds(void *opened, const void *address, char message[SMMA_DEVICE_MESSAGE]) {
   device *d = opened;
   const CUdeviceptr at = (CUdeviceptr)(uintptr_t)address;

@@ -7,7 +7,8 @@
 
 static_assert(sizeof(smma_fp4_panel) == FP4_PANEL_BYTES, "the host allocates panels");
 
-/* Like smma_chain_pack_panels. */
+/* Packs an operand of `lines` lines and K = `depth` into panels: one panel per block, one line per thread. Sets
+   special[line] if the core must compute the line. */
 extern "C" __global__ void smma_fp4_pack_panels(smma_operation o, int of_a, int lines, int depth, const uint8_t *codes,
                                                 const uint8_t *scales, smma_fp4_panel *panel, uint8_t *special) {
   const int line = blockIdx.y * TILE_LINES + threadIdx.x;
@@ -24,8 +25,8 @@ enum { FP4_TILES = 2 };
 enum { FP4_TILES = 3 };
 #endif
 
-/* Advances elements by all steps, or leaves them before the first step if the core must compute them. Until the end,
-   `from` is scratch memory for elements that are computed again. */
+/* Advances elements by all steps, or leaves them before the first step if the core must compute them; `from` receives
+   the number of steps done. Until the end, `from` is scratch memory for elements that are computed again. */
 extern "C" __global__ void __launch_bounds__(TILE_THREADS, FP4_TILES)
     smma_fp4(smma_extent extent, int steps, int fraction, const smma_fp4_panel *a, const smma_fp4_panel *b,
              const uint8_t *special_a, const uint8_t *special_b, float *accumulator, int *from) {
@@ -33,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, FP4_TILES)
   const smma_tile_thread at = thread_of_tile();
   const int64_t start = smma_fp4_start(steps < 0);
   double c[TILE_ROWS * TILE_COLUMNS];
-  uint32_t decides = 0; /* one bit per element */
+  uint32_t decides = 0; /* bit e: this kernel, not the core, computes element e */
   a += (uint64_t)blockIdx.y * steps, b += (uint64_t)blockIdx.x * steps;
 #pragma unroll
   for (int e = 0; e < TILE_ROWS * TILE_COLUMNS; e++) {
@@ -63,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, FP4_TILES)
     for (int first = 0; first < TILE_ROWS; first += FP4_BEGUN) {
       int64_t sum[FP4_BEGUN * TILE_COLUMNS];
       smma_fp4_sums(x, y, at, first, start, sum);
-      __syncwarp(); /* data read from here on occupies no registers before */
+      __syncwarp(); /* keeps the compiler from reading later data earlier, which would occupy registers */
 #pragma unroll
       for (int i = 0; i < FP4_BEGUN * TILE_COLUMNS; i++) {
         const int row = smma_tile_row(at, first + i / TILE_COLUMNS), column = smma_tile_column(at, i % TILE_COLUMNS);

@@ -21,9 +21,10 @@
 /* One step of TILE_LINES lines. */
 typedef struct {
   smma_four element[FP4_GROUPS][TILE_LINES];    /* the elements of each group, doubled, one per byte */
-  smma_four weight[FP4_GROUPS][TILE_LINES / 4]; /* at smma_tile_place */
+  smma_four weight[FP4_GROUPS][TILE_LINES / 4]; /* each group's scale factor as an integer, at the position that
+                                                   smma_tile_place returns */
   smma_four power[TILE_LINES];                  /* 16^(exponent - base) of each group; 0: all elements are zero */
-  smma_four word[TILE_LINES];                   /* indexed by FP4_BASE, FP4_NONZERO, FP4_SCALES */
+  smma_four word[TILE_LINES]; /* four words per line, with the indices FP4_BASE, FP4_NONZERO and FP4_SCALES */
 } smma_fp4_panel;
 
 enum { FP4_BASE, FP4_NONZERO, FP4_SCALES, FP4_NO_BASE = 1000, FP4_NO_EXPONENT = -500 };
@@ -31,20 +32,21 @@ enum { FP4_BASE, FP4_NONZERO, FP4_SCALES, FP4_NO_BASE = 1000, FP4_NO_EXPONENT = 
 /* ---- Packing ---- */
 
 typedef struct {
-  const uint8_t *code, *scale; /* [k * lines + line]; zero if the line or k does not exist */
+  const uint8_t *code,
+      *scale; /* code[k * lines + line], scale[k / scale_block * lines + line]; elements outside the operand are zero */
   uint64_t lines, depth;
-  smma_format format; /* of scale factors */
+  smma_format format; /* format of the scale factors */
   int scale_block;
   bool of_a;
 } smma_fp4_operand;
 
-/* Returns twice an element as a byte. */
+/* Returns twice an E2M1 element as a signed byte. */
 SMMA_CORE uint32_t smma_fp4_doubled(uint32_t code) {
   const uint32_t magnitude = 0xc8643210u >> (code & 7) * 4 & 15;
   return (code & 8 ? 0 - magnitude : magnitude) & 255;
 }
 
-/* Packs a step of a line, from index k on; returns true if the core must compute the line. */
+/* Packs one line of a step: FP4_DEPTH elements from index k on. Returns true if the core must compute the line. */
 SMMA_CORE bool smma_fp4_pack(const smma_fp4_operand *o, uint64_t line, uint64_t k, smma_fp4_panel *panel) {
   const int at = (int)(line % TILE_LINES), place = smma_tile_place(o->of_a, at);
   const bool there = line < o->lines && k < o->depth;
@@ -98,11 +100,12 @@ SMMA_CORE int32_t smma_fp4_dot(smma_four x, smma_four y) {
   return smma_dot_signed_bytes(x.of[1].of[1], y.of[1].of[1], sum);
 }
 
-/* Returns 1.5 * 2^52, in registers: see smma_in_register. */
+/* Returns the bits of 1.5 * 2^52, held in registers because `zero`, which is 0, is unknown to the compiler
+   (smma_in_register). */
 SMMA_CORE int64_t smma_fp4_start(uint32_t zero) { return (int64_t)smma_in_register(0x43380000u, zero) << 32; }
 
-/* Computes the sums of terms of a step, in units of 2^(both bases - fraction), as the bits of a double with 1.5 *
-   2^52 added, for FP4_BEGUN rows from number `first` on. `start`: the result of smma_fp4_start. */
+/* Sums the terms of a step for FP4_BEGUN rows from number `first` on, in units of 2^(both bases - fraction). Each sum
+   is added to `start`, the bits of 1.5 * 2^52 (smma_fp4_start), so that it becomes a double. */
 SMMA_CORE void smma_fp4_sums(const smma_fp4_panel *a, const smma_fp4_panel *b, smma_tile_thread at, int first,
                              int64_t start, int64_t *sum) {
   const int row = (smma_tile_place(true, at.row) + first) / 4, column = smma_tile_place(false, at.column) / 4;
@@ -122,8 +125,9 @@ SMMA_CORE void smma_fp4_sums(const smma_fp4_panel *a, const smma_fp4_panel *b, s
   }
 }
 
-/* Computes c after a step, in binary64. Returns true, and leaves c unchanged, if the step must be computed again.
-   `fraction`: fraction bits of terms. */
+/* Adds a step's terms to `*c` in binary64: `sum` is from smma_fp4_sums, `a` and `b` are the panels' words, `fraction`
+   is the number of fraction bits of terms. Returns true, and leaves `*c` unchanged, if the step must be computed
+   again. */
 SMMA_CORE bool smma_fp4_add(int fraction, smma_four a, smma_four b, smma_four a_power, smma_four b_power, int64_t sum,
                             double *c) {
   const uint32_t both = a.of[0].of[FP4_NONZERO] & b.of[0].of[FP4_NONZERO];
@@ -174,6 +178,7 @@ SMMA_CORE bool smma_fp4_all_zero(smma_four x, smma_four y) {
   return both == 0;
 }
 
+/* Returns the accumulator after a step from c, computed term by term in integers. */
 SMMA_CORE double smma_fp4_step(int fraction, const smma_fp4_panel *a, const smma_fp4_panel *b, int row, int column,
                                double c) {
   const smma_encoding f = smma_encoding_of(fraction == 2 ? SMMA_UE8M0 : SMMA_UE4M3);
@@ -202,7 +207,7 @@ SMMA_CORE double smma_fp4_step(int fraction, const smma_fp4_panel *a, const smma
          smma_double_of((uint32_t)(emax - FP4_F + 1023) << 20, 0);
 }
 
-/* Reports whether a chain can go on from c. */
+/* Reports whether smma_fp4_add can start from c; otherwise the core computes the element. */
 SMMA_CORE bool smma_fp4_takes(float c) { return c > -0x1p125f && c < 0x1p125f; }
 
 #endif

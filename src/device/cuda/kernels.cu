@@ -12,8 +12,8 @@ static_assert(sizeof(smma_chain_panel) == CHAIN_PANEL_BYTES, "the host allocates
 
 enum { WARP = 32 };
 
-/* Packs panels of `depth` products: one panel per block, one line per thread. `special`: a flag per line, set if
-   there are NaN or infinities. */
+/* Packs an operand of `lines` lines and K = `depth` into panels: one panel per block, one line per thread. `special`: a
+   flag per line, set if the line has NaN or infinities. */
 extern "C" __global__ void smma_chain_pack_panels(smma_operation o, int of_a, int lines, int depth, const void *codes,
                                                   const uint8_t *scales, smma_chain_panel *panel, uint8_t *special) {
   const int line = blockIdx.y * CHAIN_LINES + threadIdx.x, format_bytes = smma_code_bytes(of_a ? o.a : o.b);
@@ -36,7 +36,8 @@ __device__ static inline void exponent_sums(smma_pair a, uint32_t b, float x[4])
       : "r"(a.of[0]), "r"(a.of[1]), "r"(b), "f"(0.0f));
 }
 
-/* Computes the exponent sums of a block for a quadrant of a thread. */
+/* Computes the exponent sums of a block for a quadrant of a thread: for each element, the greatest of its sums of 16^e
+   over eight products, as bits of binary32. */
 template <int BLOCK>
 __device__ static inline void block_sums(const smma_chain_panel *a, const smma_chain_panel *b, int warp_row,
                                          int warp_column, int first, int quadrant, int32_t *sum) {
@@ -65,13 +66,13 @@ __device__ static inline void block_sums(const smma_chain_panel *a, const smma_c
   }
 }
 
-/* Shared memory of a stage: its panels of A and of B. */
+/* Shared memory of a stage, that is, of the panels of A and of B that are read at a time. */
 template <int PANELS>
 struct stage {
   smma_chain_panel a[PANELS], b[PANELS];
 };
 
-/* Loads a panel, by all threads. */
+/* Starts an asynchronous load of a panel by all threads; without `base` if all blocks share their bases. */
 template <bool WIDE>
 __device__ static inline void load(smma_chain_panel *to, const smma_chain_panel *from) {
   constexpr int bytes = WIDE ? sizeof(smma_chain_panel) : offsetof(smma_chain_panel, base), step = CHAIN_THREADS * 16;
@@ -105,11 +106,11 @@ __device__ static inline uint32_t shared_bytes() {
   return bytes;
 }
 
-/* Arguments of a launch. `panels` panels of each line are consecutive. Elements advance by all steps, or stay before
-   the first step if the chain cannot compute them. */
+/* Arguments of a launch. Each block of lines has `panels` consecutive panels. Elements advance by all steps, or stay
+   before the first step if the chain cannot compute them; `from` receives the number of steps done. */
 struct product {
   smma_extent extent;
-  int panels, bases; /* bases: the sum of A's and B's base as an exponent field, if bases are not wide */
+  int panels, bases; /* bases: the sum of A's and B's base as an exponent field, if all blocks share their bases */
   const smma_chain_panel *a, *b;
   const uint8_t *special_a, *special_b;
   float *accumulator;
@@ -157,7 +158,7 @@ __device__ static inline void advance_by_block(const smma_chain &chain, const sm
     double even[CHAIN_ROWS * CHAIN_COLUMNS], odd[CHAIN_ROWS * CHAIN_COLUMNS];
     sum_up(part, first, even);
     if (SUMS == 2) sum_up(part, first + LENGTH, odd);
-    __syncwarp(); /* data read from here on occupies no registers before */
+    __syncwarp(); /* keeps the compiler from reading later data earlier, which would occupy registers */
     smma_down_end(&chain, &words, part, even, odd, c);
     __syncwarp();
   }
@@ -175,7 +176,8 @@ struct held<SMMA_T_FDPA> {
 
 template <smma_algorithm RULE, int F, int BLOCK, int KEPT, bool WIDE>
 __device__ static inline void advance(const product &x) {
-#if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000 /* the driver launches it on no other GPU */
+#if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || \
+    __CUDA_ARCH__ == 1000 /* the driver launches this kernel on no other GPU */
   constexpr smma_chain chain = {RULE, F, BLOCK, KEPT, WIDE};
   constexpr int panels = BLOCK > CHAIN_DEPTH ? BLOCK / CHAIN_DEPTH : 1;
   extern __shared__ smma_four shared_memory[];
@@ -186,7 +188,7 @@ __device__ static inline void advance(const product &x) {
   const smma_chain_panel *a = x.a + (uint64_t)blockIdx.y * x.panels, *b = x.b + (uint64_t)blockIdx.x * x.panels;
   const smma_chain_words words = smma_chain_words_of(&chain, x.bases, x.panels < 0);
   typename held<RULE>::type accumulator[CHAIN_ROWS * CHAIN_COLUMNS];
-  uint64_t out = 0; /* one bit per element */
+  uint64_t out = 0; /* bit e: element e is out of range */
 #pragma unroll
   for (int e = 0; e < CHAIN_ROWS * CHAIN_COLUMNS; e++) {
     const element d = element_of(x.extent, at, e);

@@ -4,14 +4,14 @@
 
 #include "device/cuda/chain.h"
 
-/* An operand: codes of A (B), code[k * lines + line], `bytes` each; UE8M0 scale factors of blocks of 32, scale[k /
-   32 * lines + line], or NULL. Elements outside are zero. */
+/* An operand to pack: code[k * lines + line], `bytes` bytes each. scale[k / 32 * lines + line] are UE8M0 scale factors
+   of blocks of 32 elements; `scale` is NULL without them. Elements outside the operand are zero. */
 typedef struct {
   const void *code;
   const uint8_t *scale;
   uint64_t lines, depth;
   smma_format format;
-  int bytes, base; /* base: the base of all numbers, if the chain is not wide */
+  int bytes, base; /* base: the base of all numbers, if all blocks share it */
   bool of_a;
 } smma_chain_operand;
 
@@ -29,7 +29,8 @@ SMMA_CORE smma_number smma_chain_number(const smma_chain_operand *o, uint64_t li
   return smma_product(x, smma_decode(smma_encoding_of(SMMA_UE8M0), o->scale[k / 32 * o->lines + line]));
 }
 
-/* Returns the greatest exponent of `count` numbers from k on that are neither zero nor special. */
+/* Returns the greatest exponent of those of `count` numbers from k on that are neither zero nor special, or
+   CHAIN_NO_BASE. */
 SMMA_CORE int smma_chain_base(const smma_chain_operand *o, uint64_t line, uint64_t k, int count) {
   int base = CHAIN_NO_BASE, i;
   for (i = 0; i < count; i++) {
@@ -51,14 +52,15 @@ SMMA_CORE int smma_chain_lowest_bit(smma_number x) {
   return x.exponent - x.fraction_bits + smma_bit_length(x.significand & (0 - x.significand)) - 1;
 }
 
-/* Returns 16^(exponent - base) as bf16, scaled such that products have an exponent field of at least 4 CHAIN_TOP;
-   exponents too far below the base are replaced by the first that is not distinguished. */
+/* Returns 16^(exponent - base) as bf16, scaled such that products have an exponent field of at least 4 CHAIN_TOP. All
+   exponents more than CHAIN_SPAN below the base count as CHAIN_SPAN + 1 below it. */
 SMMA_CORE uint32_t smma_chain_power(const smma_chain_operand *o, smma_number x, int base) {
   int below = smma_minimum(base - x.exponent, CHAIN_SPAN + 1);
   return x.kind == SMMA_ZERO ? 0 : (uint32_t)(127 + (o->of_a ? 61 : 60) - 4 * below) << 7;
 }
 
-/* Returns the deficit byte. Deficits of A are raised such that a sum exceeds 127 if the product is not on the grid. */
+/* Returns the element's deficit byte. Deficits of A are raised such that limit + deficit_a + deficit_b exceeds 127 if
+   the product is not on the grid. */
 SMMA_CORE uint32_t smma_chain_deficit(const smma_chain *p, const smma_chain_operand *o, smma_number x, int base) {
   int reach = smma_chain_reach(p), deficit;
   if (x.kind == SMMA_ZERO) return o->of_a ? 0 : (uint32_t)(reach + 1);

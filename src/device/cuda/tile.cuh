@@ -37,7 +37,7 @@ __device__ static inline tile_element element_of_tile(const smma_extent &x, smma
   return d;
 }
 
-/* Makes the compiler hold bits in one register, not in one each. */
+/* Returns `bits`; the compiler must hold them in one register rather than in one register each. */
 __device__ static inline uint32_t together(uint32_t bits) {
   asm volatile("" : "+r"(bits));
   return bits;

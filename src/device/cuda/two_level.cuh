@@ -7,7 +7,8 @@
 
 static_assert(sizeof(smma_two_panel) == TWO_PANEL_BYTES, "the host allocates panels");
 
-/* Like smma_chain_pack_panels. */
+/* Packs an operand of `lines` lines and K = `depth` into panels: one panel per block, one line per thread. Sets
+   special[line] if the line has NaN or infinities. */
 extern "C" __global__ void smma_two_pack_panels(smma_operation o, int of_a, int lines, int depth, const void *codes,
                                                 const uint8_t *, smma_two_panel *panel, uint8_t *special) {
   const int line = blockIdx.y * TILE_LINES + threadIdx.x;
@@ -19,7 +20,8 @@ extern "C" __global__ void smma_two_pack_panels(smma_operation o, int of_a, int 
     special[line] = 1;
 }
 
-/* Advances elements by all steps, or leaves them before the first step if the core must compute them. */
+/* Advances elements by all steps, or leaves them before the first step if the core must compute them; `from` receives
+   the number of steps done. */
 template <int F, int BLOCK, int KEPT>
 __device__ static inline void advance_in_two(const smma_extent &extent, int panels, int bases, const smma_two_panel *a,
                                              const smma_two_panel *b, const uint8_t *special_a,

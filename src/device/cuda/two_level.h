@@ -6,20 +6,25 @@
    toward zero adds its floor. Sums of 32 products and c stay within 2^32 units of l, and the parts added to l within
    2^16.
 
-   Truncation is one unit more for each negative product that is not on the grid. A product's lowest set bit is the sum
-   of its factors', which are stored in bytes, four products per word:
+   Truncation toward zero exceeds the floor by one unit for each negative product that is not on the grid. Sums start
+   with this correction, because the number of such products is known: the exponent of a product's lowest set bit is the
+   sum of those of its factors. Panels store the latter as deficits below a base (the greatest exponent of the format),
+   one byte per element:
      deficit = base - lowest set bit;     not on the grid:  deficit_a + deficit_b > base_a + base_b + F - emax
-   Zeros of A are zero, with a mask for the count; those of B are positive and below every grid, and count as such.
+   Zeros of A are zero, and a mask excludes them from the count; zeros of B are positive numbers below every grid, and
+   count as such.
 
-   The greatest exponent of products comes from sums of eight 16^(e_a + e_b), each at least 16^max and below 16^(max
-   + 1). The core computes lines with NaN or infinities, and elements whose c is far above or below all products. */
+   The greatest exponent of products comes from sums of eight 16^(e_a + e_b), each at least 16^max and below 16^(max +
+   1). The core computes lines with NaN or infinities, and elements whose c is far above or below all products. */
 #ifndef SMMA_DEVICE_CUDA_TWO_LEVEL_H
 #define SMMA_DEVICE_CUDA_TWO_LEVEL_H
 
 #include "device/cuda/tile.h"
 #include "device/kernels/words.h"
 
-/* TWO_DEPTH products of TILE_LINES lines, at smma_tile_place; a word has the bytes of four products. */
+/* TWO_DEPTH elements of TILE_LINES lines, which are at the positions that smma_tile_place returns. `value`: the numbers
+   as binary32; `power`: 16^(exponent - base). In the last three members, a 32-bit word holds four elements of a line,
+   one per byte: their deficits, their signs in bit 7, and 1 for each nonzero element. */
 typedef struct {
   smma_four value[TWO_DEPTH][TILE_LINES / 4], power[TWO_DEPTH][TILE_LINES / 4];
   smma_four deficit[TWO_DEPTH / 4][TILE_LINES / 4], sign[TWO_DEPTH / 4][TILE_LINES / 4];
@@ -29,7 +34,7 @@ typedef struct {
 /* ---- Packing ---- */
 
 typedef struct {
-  const void *code; /* [k * lines + line]; zero if the line or k does not exist */
+  const void *code; /* code[k * lines + line]; elements outside the operand are zero */
   uint64_t lines, depth;
   smma_format format;
   int bytes;
@@ -80,7 +85,7 @@ SMMA_CORE bool smma_two_pack(const smma_two_operand *o, uint64_t line, uint64_t 
 
 /* ---- Blocks ---- */
 
-/* A sum: h and l. */
+/* A sum in two numbers: h and l of the description above. */
 typedef struct {
   float high, low;
 } smma_two_sum;
@@ -97,19 +102,22 @@ SMMA_CORE float smma_two_cut(const smma_chain *p, float x) {
   return p->kept == 23 ? x : smma_f32_of(smma_f32_bits(x) & ~0u << (23 - p->kept));
 }
 
-/* Returns the greatest exponent of a block, from its greatest sum of powers `sums`, and of c. */
+/* Returns emax of a block: the greatest exponent of its products and of c. `sums` is the greatest exponent sum of the
+   products, as bits of binary32. */
 SMMA_CORE int32_t smma_two_exponent(uint32_t sums, int bases, float c) {
   const int32_t of_c = (int32_t)(smma_f32_bits(c) << 1 >> 24) - 127;
   const int32_t of_products = sums == 0 ? TWO_LEAST : (int32_t)(sums >> 25) - CHAIN_TOP + bases;
   return smma_maximum(smma_maximum(of_products, of_c), TWO_LEAST);
 }
 
-/* Returns four bytes such that a sum with deficits exceeds 127 if the product is not on the grid. */
+/* Returns four equal bytes, the limit of deficits: limit + deficit_a + deficit_b exceeds 127 if the product is not on
+   the grid. */
 SMMA_CORE uint32_t smma_two_limit(const smma_chain *p, int32_t emax, int bases) {
   return (uint32_t)(127 - smma_minimum(bases + p->alignment_bits - emax, TWO_REACH)) * 0x01010101u;
 }
 
-/* Starts a sum from c, truncated, plus `count` / 128 units. */
+/* Returns the start of a sum: c truncated to the grid, plus one unit for each product counted in `count`, which has 128
+   per product. */
 SMMA_CORE smma_two_sum smma_two_start(const smma_chain *p, int32_t emax, float c, uint32_t count) {
   const uint32_t unit = (uint32_t)(emax - p->alignment_bits + 127) << 23;
   const float high = smma_f32_of(unit + (33u << 23 | 1u << 22)), low = smma_f32_of(unit + (23u << 23 | 1u << 22));
@@ -135,7 +143,7 @@ SMMA_CORE float smma_two_finish(const smma_chain *p, smma_two_sum s) {
   return smma_two_cut(p, smma_f32_add_to_zero(smma_f32_add_to_zero(s.high, -high), smma_f32_add_to_zero(s.low, -low)));
 }
 
-/* Computes a block of a thread; `first` is its first product in the panels. */
+/* Adds a block of products to the thread's elements `c`. `first` is the panels' index of the block's first product. */
 SMMA_CORE void smma_two_block(const smma_chain *p, const smma_two_panel *a, const smma_two_panel *b,
                               smma_tile_thread at, int first, int bases, float *c) {
   const int row = smma_tile_place(true, at.row) / 4, column = smma_tile_place(false, at.column) / 4;

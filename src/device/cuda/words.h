@@ -1,5 +1,5 @@
-/* What the chain needs in addition to the core's dialect: FP64 arithmetic in a given rounding direction, bytes, and
-   minima. The host versions are for tests. */
+/* Functions that the kernels of this folder need in addition to the core's dialect: FP64 arithmetic in a given rounding
+   direction, operations on bytes, and minima. The versions for the host are for tests. */
 #ifndef SMMA_DEVICE_CUDA_WORDS_H
 #define SMMA_DEVICE_CUDA_WORDS_H
 
@@ -24,7 +24,7 @@
 
 #endif
 
-/* Numbers that are loaded together. */
+/* Two doubles that are loaded by one instruction. */
 typedef struct SMMA_ALIGN(16) {
   double of[2];
 } smma_two;
@@ -41,7 +41,7 @@ typedef struct SMMA_ALIGN(16) {
 
 /* Returns a b + c rounded down. */
 SMMA_CORE double smma_fma_down(double a, double b, double c) { return __fma_rd(a, b, c); }
-/* Returns a b + c rounded toward zero; smma_fma is exact at each use. x - x is +0. */
+/* Return a b + c: smma_fma_to_zero rounds toward zero; smma_fma is used only where the result is exact. x - x is +0. */
 SMMA_CORE double smma_fma_to_zero(double a, double b, double c) { return __fma_rz(a, b, c); }
 SMMA_CORE double smma_fma(double a, double b, double c) { return __fma_rn(a, b, c); }
 /* Return x + y rounded toward zero, and down. */
@@ -50,7 +50,7 @@ SMMA_CORE double smma_add_down(double x, double y) { return __dadd_rd(x, y); }
 /* Return x + y and x - y, exact at each use; x - x is +0. */
 SMMA_CORE double smma_add(double x, double y) { return __dadd_rn(x, y); }
 SMMA_CORE double smma_subtract(double x, double y) { return __dsub_rn(x, y); }
-/* Their equivalents in binary32. */
+/* The same operations in binary32. */
 SMMA_CORE float smma_f32_add_to_zero(float x, float y) { return __fadd_rz(x, y); }
 SMMA_CORE float smma_f32_add_down(float x, float y) { return __fadd_rd(x, y); }
 SMMA_CORE float smma_f32_fma_to_zero(float a, float b, float c) { return __fmaf_rz(a, b, c); }
@@ -72,7 +72,7 @@ SMMA_CORE uint32_t smma_greater_with_sign(uint32_t x, uint32_t y) {
 }
 SMMA_CORE uint32_t smma_lesser_unsigned(uint32_t x, uint32_t y) { return min(x, y); }
 SMMA_CORE uint32_t smma_greater_unsigned(uint32_t x, uint32_t y) { return max(x, y); }
-/* Returns x | y; compilers cannot see through it. */
+/* Returns x | y, in a way that the compiler cannot optimise away even if y is always 0. */
 SMMA_CORE uint32_t smma_in_register(uint32_t x, uint32_t y) {
   uint32_t r;
   asm volatile("or.b32 %0, %1, %2;" : "=r"(r) : "r"(x), "r"(y));
@@ -84,15 +84,15 @@ SMMA_CORE int32_t smma_extend_sign(uint32_t x, uint32_t y) {
   asm("prmt.b32 %0, %1, %2, 0xb654;" : "=r"(r) : "r"(x), "r"(y));
   return r;
 }
-/* Returns the highest byte, repeated four times. */
+/* Returns the highest byte of x, repeated four times. */
 SMMA_CORE uint32_t smma_repeat_high_byte(uint32_t x) { return __byte_perm(x, 0, 0x3333); }
-/* Returns z plus the upper half of x y. */
+/* Returns z plus the upper 32 bits of the product x y. */
 SMMA_CORE uint32_t smma_high_product_add(int32_t x, int32_t y, uint32_t z) {
   uint32_t r;
   asm("mad.hi.s32 %0, %1, %2, %3;" : "=r"(r) : "r"(x), "r"(y), "r"(z));
   return r;
 }
-/* Return z plus the products of four bytes. */
+/* Return z plus the four products of corresponding bytes of x and y. */
 SMMA_CORE uint32_t smma_dot_bytes(uint32_t x, uint32_t y, uint32_t z) { return __dp4a(x, y, z); }
 SMMA_CORE int32_t smma_dot_signed_bytes(uint32_t x, uint32_t y, int32_t z) { return __dp4a((int)x, (int)y, z); }
 

@@ -1,10 +1,11 @@
-/* The core as a kernel: it computes any operation on any operands, and the elements that fast kernels leave. */
+/* The core as a kernel: it computes any operation on any operands, and continues the elements at which fast kernels
+   stopped. */
 #ifndef SMMA_DEVICE_CORE_H
 #define SMMA_DEVICE_CORE_H
 
 #include "device/kernels/words.h"
 
-/* Decodes `count` elements of a line, from index k on. */
+/* Decodes `count` elements of a line from index k on, of an operand with `lines` lines. */
 SMMA_CORE void smma_decode_line(smma_format format, SMMA_GLOBAL const void *codes, int lines, int line, int k,
                                 int count, smma_number *out) {
   smma_encoding f = smma_encoding_of(format);
@@ -12,8 +13,9 @@ SMMA_CORE void smma_decode_line(smma_format format, SMMA_GLOBAL const void *code
   for (i = 0; i < count; i++) out[i] = smma_decode(f, smma_read_code(codes, bytes, (uint64_t)(k + i) * lines + line));
 }
 
-/* Computes one element per work item, starting at the step that `from` gives for it; `outer` is the format of
-   accumulators. Once an accumulator is NaN it stays the same NaN, unless the rule's NaN is an operand's. */
+/* Computes one element per work item, starting at the step that `from` holds for that element; `outer` is the format of
+   accumulators. A NaN accumulator stays the same NaN, unless the rule passes on operands' NaN, so the element then
+   stops early. */
 SMMA_KERNEL smma_kernel_core(smma_operation argument, smma_extent e, int outer, SMMA_GLOBAL const void *a,
                              SMMA_GLOBAL const void *b, SMMA_GLOBAL const void *scale_a,
                              SMMA_GLOBAL const void *scale_b, SMMA_GLOBAL void *accumulator,

@@ -13,7 +13,7 @@ SMMA_DEVICE smma_doubles smma_add_odd(smma_doubles x, smma_doubles y) {
   return smma_doubles_of_bits(error != 0.0 ? (bits + (signs >> 63)) | 1 : bits);
 }
 
-/* Return the operand of greater magnitude, and the other operand. */
+/* smma_greater_of returns the operand of greater magnitude, smma_lesser_of the other operand. */
 SMMA_DEVICE smma_doubles smma_greater_of(smma_doubles x, smma_doubles y) {
   return smma_absolute(x) > smma_absolute(y) ? x : y;
 }
@@ -21,7 +21,7 @@ SMMA_DEVICE smma_doubles smma_lesser_of(smma_doubles x, smma_doubles y) {
   return smma_absolute(x) > smma_absolute(y) ? y : x;
 }
 
-/* Return the factor at index k of row r, and the factors of the columns. */
+/* Return the factor of row r at index k, in every lane, and the columns' factors at index k. */
 SMMA_DEVICE smma_doubles smma_row_double(const smma_item_operands *x, int k, int r) {
   return smma_doubles_of_floats(smma_floats_of_bits(smma_ints_of((int)smma_f32_bits(x->a[smma_at_row(x, k) + r]))));
 }
@@ -29,7 +29,7 @@ SMMA_DEVICE smma_doubles smma_column_doubles(const smma_item_operands *x, int k)
   return smma_doubles_of_floats(smma_load_floats(x->b, smma_at_column(x, k)));
 }
 
-/* Adds c and the products of k and k + 1, the greatest two first; NaN if an operand is special. */
+/* Returns the sum of c and the products at k and k + 1, the greatest two added first; NaN if an operand is special. */
 SMMA_DEVICE smma_doubles smma_sum_of_two(const smma_item_operands *x, int k, int r, smma_doubles c) {
   const smma_doubles p = smma_row_double(x, k, r) * smma_column_doubles(x, k),
                      q = smma_row_double(x, k + 1, r) * smma_column_doubles(x, k + 1);
@@ -38,8 +38,8 @@ SMMA_DEVICE smma_doubles smma_sum_of_two(const smma_item_operands *x, int k, int
   return smma_add_odd(smma_add_odd(most, smma_greater_of(rest, c)), smma_lesser_of(rest, c)) + special;
 }
 
-/* Adds c and four products, which are multiples of 2^-48 below 2^32. The part added to `high` is a multiple of
-   2^-10, and `low` is below 2^-8: both are exact. */
+/* Returns the sum of c and the four products from k on, which are multiples of 2^-48 below 2^32. The part added to
+   `high` is a multiple of 2^-10, and `low` is below 2^-8: both are exact. */
 SMMA_DEVICE smma_doubles smma_sum_of_four(const smma_item_operands *x, int k, int r, smma_doubles c) {
   const double anchor = 0x1.8p42;
   const smma_doubles zero = c - c;
@@ -60,7 +60,7 @@ SMMA_DEVICE smma_doubles smma_sum_of_four(const smma_item_operands *x, int k, in
   return smma_add_odd(sum, smma_add_odd(error, low));
 }
 
-/* Computes an instruction step. */
+/* Computes one instruction step of the item: updates `d` of `s`, and clears `good` where the result may be wrong. */
 SMMA_DEVICE void smma_e_fdpa_step(const smma_operation *o, smma_item_operands x, int step, smma_item_sums *s) {
   const int length = smma_block_of(o);
   int r, k;

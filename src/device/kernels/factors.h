@@ -5,22 +5,23 @@
 #include "device/kernels/words.h"
 
 /* Exponents that mark zero and special factors. Added to the exponent of any factor, SMMA_ZERO_FACTOR stays below
-   -SMMA_MOST_EXPONENT and SMMA_SPECIAL_FACTOR above SMMA_MOST_EXPONENT; special plus zero counts as special. */
+   -SMMA_MOST_EXPONENT and SMMA_SPECIAL_FACTOR above SMMA_MOST_EXPONENT; a special factor plus a zero counts as
+   special. */
 enum { SMMA_ZERO_FACTOR = -10000, SMMA_SPECIAL_FACTOR = 25000, SMMA_MOST_EXPONENT = 1000 };
 
-/* Reports whether products of a format's numbers stay in binary32's range, also when scaled by the alignment.
-   Otherwise factor values are significands only, below 2. */
+/* Reports whether products of a format's numbers stay in binary32's range, also when scaled to the alignment unit. For
+   other formats, factor values are only significands, below 2. */
 SMMA_CORE bool smma_has_narrow_exponents(smma_format format) { return smma_encoding_of(format).exponent_bits <= 5; }
 
 /* Returns 2^n for -126 <= n <= 127. */
 SMMA_CORE float smma_f32_power(int n) { return smma_f32_of((uint32_t)(n + 127) << 23); }
 
-/* Words that replace the exponents of the first elements of a GST-FDPA group: a mask of the nonzero elements; the
-   exponent of the scale factor, or SMMA_SPECIAL_FACTOR; its significand as an integer. */
+/* In GST-FDPA, these words replace the exponents of a group's first three elements: a mask of the group's nonzero
+   elements; the exponent of its scale factor, or SMMA_SPECIAL_FACTOR; the scale factor's significand as an integer. */
 enum { SMMA_GROUP_NONZERO, SMMA_GROUP_EXPONENT, SMMA_GROUP_SIGNIFICAND, SMMA_GROUP_WORDS };
 
-/* Returns one of the words above for the group that begins at index k. A code is a zero if its exponent and fraction
-   fields are 0; this is correct for formats without special values. */
+/* Returns one of these words for the group that begins at index k. A code is a zero if its exponent and fraction fields
+   are 0; this is correct for formats without special values. */
 SMMA_CORE int smma_group_word(const smma_operation *o, int word, smma_format format, int lines, int line, int k,
                               SMMA_GLOBAL const void *codes, SMMA_GLOBAL const void *scales) {
   const smma_encoding f = smma_encoding_of(format);
@@ -57,7 +58,7 @@ SMMA_CORE float smma_factor_value(const smma_operation *o, smma_format format, s
   return x.negative ? -magnitude : magnitude;
 }
 
-/* Converts element item(1) along K of line item(0) to a factor. */
+/* Converts one element per work item to a factor: element smma_item(1) along K of line smma_item(0). */
 SMMA_KERNEL smma_kernel_factors(smma_operation argument, int of_a, int lines, SMMA_GLOBAL const void *codes,
                                 SMMA_GLOBAL const void *scales, SMMA_GLOBAL float *value, SMMA_GLOBAL int *exponent) {
   const smma_operation o = smma_operation_here(argument);

@@ -5,7 +5,7 @@
 
 #include "device/kernels/item.h"
 
-/* Computes an instruction step. */
+/* Computes one instruction step of the item: updates `d` of `s`, and clears `good` where the result may be wrong. */
 SMMA_DEVICE void smma_fma_step(const smma_operation *o, smma_item_operands x, int step, smma_item_sums *s) {
   SMMA_GLOBAL const float *a = (SMMA_GLOBAL const float *)x.a_codes, *b = (SMMA_GLOBAL const float *)x.b_codes;
   int r, k;

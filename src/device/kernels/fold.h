@@ -1,16 +1,16 @@
-/* Does the tasks of src/gemm/fold.c on a device: a plan's operations on sums between its chains. */
+/* Does the tasks of src/gemm/fold.c on a device: additions and roundings of sums between a plan's chains. */
 #ifndef SMMA_DEVICE_FOLD_H
 #define SMMA_DEVICE_FOLD_H
 
 #include "device/kernels/words.h"
 
-/* Rounds x to a format and back. */
+/* Converts x from the format `outer` to `format` and back. */
 SMMA_CORE uint64_t smma_round_through(const smma_rule *rule, smma_format outer, smma_format format, uint64_t x) {
   return smma_reformat(format, outer, rule->nan, smma_reformat(outer, format, rule->nan, x));
 }
 
-/* Folds one element per work item. `to` and `from` may be the same buffer. scale_a holds one factor per row, scale_b
-   one per column. */
+/* Does the task on one element per work item. `to` and `from` may be the same buffer. scale_a holds one factor per row,
+   scale_b one per column. */
 SMMA_KERNEL smma_kernel_fold(smma_operation argument, smma_extent e, smma_fold_task f, SMMA_GLOBAL void *to,
                              SMMA_GLOBAL const void *from, SMMA_GLOBAL const float *scale_a,
                              SMMA_GLOBAL const float *scale_b) {

@@ -5,7 +5,7 @@
 
 #include "device/kernels/item.h"
 
-/* Flushes subnormals to zeros of the same sign, or, if `positive`, to +0 (and -0 to +0). */
+/* Flushes subnormals to zeros of the same sign; if `positive`, flushes subnormals and zeros to +0. */
 SMMA_DEVICE smma_floats smma_flush_lanes(smma_floats x, bool positive) {
   const smma_ints bits = smma_bits(x), zero = positive ? smma_ints_of(0) : bits & (int)0x80000000;
   return smma_floats_of_bits((bits & 0x7f800000) == 0 ? zero : bits);
@@ -23,7 +23,7 @@ SMMA_DEVICE smma_floats smma_ftz_product(const smma_operation *o, const smma_ite
   return smma_ftz_result(o, smma_multiplied(b, x->a[smma_at_row(x, k) + r]));
 }
 
-/* Computes an instruction step of FTZ-AddMul. */
+/* Computes one instruction step of FTZ-AddMul: updates `d` of `s`, and clears `good` where the result may be wrong. */
 SMMA_DEVICE void smma_ftz_addmul_step(const smma_operation *o, smma_item_operands x, int step, smma_item_sums *s) {
   const int pairwise = o->rule.with.ftz_addmul.pairwise;
   int r, k;
@@ -38,7 +38,7 @@ SMMA_DEVICE void smma_ftz_addmul_step(const smma_operation *o, smma_item_operand
   SMMA_EACH_ROW(r) s->good[r] = s->good[r] & smma_is_finite(s->d[r]);
 }
 
-/* Computes an instruction step of FTZ-FMA. An element stops at a result of magnitude 2^-126: binary32 does not show
+/* Computes one instruction step of FTZ-FMA. An element stops at a result of magnitude 2^-126: binary32 does not show
    whether it was smaller when rounded to 24 bits. */
 SMMA_DEVICE void smma_ftz_fma_step(const smma_operation *o, smma_item_operands x, int step, smma_item_sums *s) {
   int r, k;

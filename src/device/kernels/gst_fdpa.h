@@ -6,8 +6,8 @@
 
 #include "device/kernels/item.h"
 
-/* Product of both scale factors of a group of row r and the columns: its exponent, or one above SMMA_MOST_EXPONENT,
-   and its significand, which is 0 if all products are zero. */
+/* Product of the scale factors of row r's group and of the columns' group: its exponent, which exceeds
+   SMMA_MOST_EXPONENT if a factor is NaN, and its significand, which is 0 if all products are zero. */
 typedef struct {
   smma_ints exponent, significand;
 } smma_item_scale;
@@ -25,7 +25,7 @@ SMMA_DEVICE smma_item_scale smma_group_scale(const smma_item_operands *x, int k,
   return s;
 }
 
-/* Computes an instruction step. */
+/* Computes one instruction step of the item: updates `d` of `s`, and clears `good` where the result may be wrong. */
 SMMA_DEVICE void smma_gst_fdpa_step(const smma_operation *o, smma_item_operands x, int step, smma_item_sums *s) {
   const smma_t_fdpa *p = &o->rule.with.gst_fdpa.fused;
   const int group = o->rule.with.gst_fdpa.group;

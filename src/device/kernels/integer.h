@@ -6,7 +6,7 @@
 
 #include "device/kernels/item.h"
 
-/* Computes an instruction step. */
+/* Computes one instruction step of the item: updates `d` of `s`. Every result is correct, so `good` stays. */
 SMMA_DEVICE void smma_integer_step(const smma_operation *o, smma_item_operands x, int step, smma_item_sums *s) {
   const bool wraps = o->rule.with.integer.overflow == SMMA_INTEGER_WRAPS;
   const bool is_xor = o->rule.with.integer.product == SMMA_PRODUCT_XOR;

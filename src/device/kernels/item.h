@@ -6,11 +6,11 @@
 
 #include "device/kernels/factors.h"
 
-/* The axis of rows. GPUs compute items with neighbouring rows together; CPUs compute items in sequence and find the
-   columns in their caches. */
+/* The axis of the grid along which rows of D lie. GPUs compute items with neighbouring rows together; CPUs compute
+   items in sequence and find the columns in their caches. */
 enum { SMMA_ROW_AXIS = SMMA_WIDTH > 1 ? 0 : 1 };
 
-/* Operands and extents, with the position of the item's elements. */
+/* A kernel's operands and extent, and the first row and column of the item's elements. */
 typedef struct {
   smma_extent e;
   SMMA_GLOBAL const void *a_codes, *b_codes;
@@ -20,24 +20,26 @@ typedef struct {
   int row, column;
 } smma_item_operands;
 
-/* Accumulators as binary32, and which of them are correct. */
+/* Accumulators of the current step as binary32, and whether each is correct (nonzero in `good`). */
 typedef struct {
   smma_floats d[SMMA_ITEM_ROWS];
   smma_ints good[SMMA_ITEM_ROWS];
 } smma_item_sums;
 
-/* Positions of element k of the item's first row of A, and of its columns of B. */
+/* smma_at_row returns the position of element k in the item's first row of A; smma_at_column, in the item's first
+   column of B. */
 SMMA_DEVICE uint64_t smma_at_row(const smma_item_operands *x, int k) { return (uint64_t)k * x->e.rows_apart + x->row; }
 SMMA_DEVICE uint64_t smma_at_column(const smma_item_operands *x, int k) {
   return (uint64_t)k * x->e.columns_apart + x->column;
 }
 
-/* Position of the item's row r in the accumulators. */
+/* Returns the position of the item's row r in the accumulators. */
 SMMA_DEVICE uint64_t smma_at_sums(const smma_item_operands *x, int r) {
   return (uint64_t)(x->row + r) * x->e.columns_apart + x->column;
 }
 
-/* Returns the exponent of an accumulator, or, for zero and special values, the same marks as factors have. */
+/* Returns the exponent of an accumulator: SMMA_SPECIAL_FACTOR for special values, and twice SMMA_ZERO_FACTOR for
+   zero. */
 SMMA_DEVICE smma_ints smma_accumulator_exponent(smma_encoding f, smma_floats x) {
   const smma_ints magnitude = smma_bits(x) & 0x7fffffff;
   const smma_ints e = smma_greater((magnitude >> 23) - 127, smma_ints_of(smma_minimum_exponent(f)));
@@ -47,7 +49,7 @@ SMMA_DEVICE smma_ints smma_accumulator_exponent(smma_encoding f, smma_floats x) 
 
 SMMA_DEVICE smma_ints smma_is_finite(smma_floats x) { return (smma_bits(x) & 0x7fffffff) < 0x7f800000; }
 
-/* Rounds x, which is exact, to a format that binary32 contains. */
+/* Rounds x, an exact sum, to a format whose numbers are all binary32 numbers. Overflows become infinite. */
 SMMA_DEVICE smma_floats smma_round_lanes(smma_format format, smma_rounding rounding, smma_doubles x) {
   const smma_encoding f = smma_encoding_of(format);
   const smma_ints last =
@@ -57,14 +59,14 @@ SMMA_DEVICE smma_floats smma_round_lanes(smma_format format, smma_rounding round
   const smma_floats y = smma_floats_of(kept * smma_power(last));
   const smma_ints bits = smma_bits(y), magnitude = bits & 0x7fffffff;
   const int limit = (int)smma_f32_bits(smma_f32_power(smma_minimum(1 << (f.exponent_bits - 1), 127)));
-  if (f.exponent_bits == 8) return y; /* the conversion made infinity of an overflow */
+  if (f.exponent_bits == 8) return y; /* an overflow is already infinite */
   return smma_floats_of_bits(magnitude >= limit ? (bits - magnitude) | 0x7f800000 : bits);
 }
 
 /* Replaces -0 by +0, as T-FDPA does in results. */
 SMMA_DEVICE smma_floats smma_positive_zeros(smma_floats x) { return x + smma_floats_of_bits(smma_ints_of(0)); }
 
-/* The last correct accumulators, and the step at which each element stopped: e.steps if it did not. */
+/* The last correct accumulators, and the step at which each element stopped: e.steps if it has not stopped. */
 typedef struct {
   smma_floats d[SMMA_ITEM_ROWS];
   smma_ints stopped[SMMA_ITEM_ROWS];
@@ -110,7 +112,7 @@ SMMA_DEVICE void smma_end_chains(const smma_item_operands *x, const smma_item_ch
         smma_item(1 - SMMA_ROW_AXIS) * SMMA_WIDTH                                                                   \
   }
 
-/* Defines a kernel whose items compute a step with `step_of`; accumulators have 32 bits. */
+/* Defines a kernel that computes each step with the function `step_of`; accumulators have 32 bits. */
 #define SMMA_CHAIN_KERNEL(name, step_of)                               \
   SMMA_FAST_KERNEL(name) {                                             \
     const smma_operation o = smma_operation_here(argument);            \

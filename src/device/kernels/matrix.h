@@ -8,7 +8,8 @@
 
 SMMA_CORE smma_number smma_number_of_f64(uint64_t bits) { return smma_decode(smma_encoding_of(SMMA_F64), bits); }
 
-/* Copies element item(1) along K of line item(0); absent lines are +0. */
+/* Copies one element per work item: line smma_item(0) (a row of A or column of B), position smma_item(1) along K.
+   Applies the order of k and the factor. Positions beyond K get `behind`; absent lines get +0. */
 SMMA_KERNEL smma_kernel_gather(smma_gather_task t, SMMA_GLOBAL const void *from, SMMA_GLOBAL const uint64_t *order,
                                SMMA_GLOBAL void *to) {
   const int line = smma_item(0), item = smma_item(1), bytes = smma_code_bytes((smma_format)t.format);
@@ -27,7 +28,7 @@ SMMA_CORE uint64_t smma_at_place(smma_part_place x, int i, int j) {
   return x.first + i * x.row_step + j * x.column_step;
 }
 
-/* Replaces a NaN by the rule's. */
+/* Returns x, or the rule's NaN if x is a NaN. */
 SMMA_CORE uint64_t smma_with_one_nan(const smma_rule *rule, smma_format format, uint64_t x) {
   const smma_encoding f = smma_encoding_of(format);
   return format != SMMA_S32 && smma_decode(f, x).kind == SMMA_NAN ? smma_nan_of(f, rule->nan) : x;
@@ -51,7 +52,7 @@ SMMA_KERNEL smma_kernel_start(smma_operation argument, smma_extent e, smma_part_
   smma_write_code(sums, smma_code_bytes(outer), (uint64_t)i * e.columns_apart + j, x);
 }
 
-/* Converts a double to an integer as the instruction does. */
+/* Converts a double to an integer, rounded to nearest, that wraps or saturates like the instruction's accumulator. */
 SMMA_DEVICE uint64_t smma_finished_integer(const smma_integer *integer, double x) {
   if (integer->overflow == SMMA_INTEGER_WRAPS && isfinite(x))
     return smma_integer_encode(integer, (int64_t)fmod(rint(x), 4294967296.0));
@@ -59,7 +60,7 @@ SMMA_DEVICE uint64_t smma_finished_integer(const smma_integer *integer, double x
                             SMMA_OVERFLOW_SATURATE);
 }
 
-/* Returns alpha * sum + beta * c in binary64; beta * c if K is 0. */
+/* Returns alpha * sum + beta * c in binary64, or beta * c if K is 0. */
 SMMA_DEVICE double smma_finished_double(const smma_finish_task *t, double sum, double c) {
   const double d = smma_f64_of(t->beta) * c;
   return t->summed ? smma_f64_fma(smma_f64_of(t->alpha), sum, d) : d;
@@ -71,7 +72,9 @@ SMMA_DEVICE float smma_finished_float(const smma_rule *rule, const smma_finish_t
   for (int n = 0; n < t->count; n++) {
     const smma_format format = (smma_format)t->format[n];
     const smma_encoding f = smma_encoding_of(format);
-    const bool computes = t->kind[n] < SMMA_FINISH_RELU; /* its NaN is the rule's; other operations pass a NaN on */
+    const bool computes =
+        t->kind[n] <
+        SMMA_FINISH_RELU; /* operations before RELU return the rule's NaN; RELU and later ones pass a NaN on */
     switch (t->kind[n]) {
       case SMMA_FINISH_ALPHA: x = smma_f32_fma(alpha, x, 0); break;
       case SMMA_FINISH_LINEAR:
@@ -95,7 +98,8 @@ SMMA_DEVICE float smma_finished_float(const smma_rule *rule, const smma_finish_t
   return x;
 }
 
-/* Computes one element of D per work item from its sum and from C; d may be c. */
+/* Computes one element of D per work item from its sum and from C, by the epilogue. `d` and `c` may be the same
+   buffer. */
 SMMA_KERNEL smma_kernel_finish(smma_operation argument, smma_extent e, smma_finish_task t, smma_part_place c_place,
                                smma_part_place d_place, SMMA_GLOBAL const void *sums, SMMA_GLOBAL const void *c,
                                SMMA_GLOBAL const float *bias, SMMA_GLOBAL void *d) {

@@ -41,7 +41,7 @@ SMMA_CORE void smma_read_numbers(smma_format format, SMMA_GLOBAL const void *cod
       smma_decode(f, smma_read_code(codes, bytes, (uint64_t)row * (uint64_t)count + (uint64_t)i));
 }
 
-/* Computes d of row i. */
+/* Returns d of row i. */
 SMMA_CORE uint64_t smma_row_of_codes(const smma_operation *o, int i, SMMA_GLOBAL const void *a,
                                      SMMA_GLOBAL const void *b, SMMA_GLOBAL const void *c,
                                      SMMA_GLOBAL const void *scale_a, SMMA_GLOBAL const void *scale_b) {
@@ -64,8 +64,8 @@ SMMA_KERNEL smma_kernel_rows(smma_operation argument, int count, SMMA_GLOBAL con
   smma_write_code(d, smma_code_bytes(o.d), (uint64_t)i, smma_row_of_codes(&o, i, a, b, c, scale_a, scale_b));
 }
 
-/* Compares the results of `count` rows, numbered from `first` on, with d. Adds the number of mismatches to found[0],
-   and lowers found[1] to the number of the first mismatch if it is greater. With `any_nan`, all NaN are equal: see
+/* Computes `count` rows, numbered from `first` on, and compares the results with d. Adds the number of mismatches to
+   found[0], and lowers found[1] to the least number of a mismatch. With `any_nan`, all NaN are equal: see
    smma_same_result. */
 SMMA_KERNEL smma_kernel_compare(smma_operation argument, int count, uint32_t first, int any_nan,
                                 SMMA_GLOBAL const void *a, SMMA_GLOBAL const void *b, SMMA_GLOBAL const void *c,

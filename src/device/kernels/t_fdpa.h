@@ -6,7 +6,7 @@
 
 #include "device/kernels/item.h"
 
-/* Returns how many products fit in a 32-bit sum: each is below 2^(F + 2). */
+/* Returns how many of `count` products can be added in a 32-bit integer: each is below 2^(F + 2). */
 SMMA_CORE int smma_products_in_word(const smma_t_fdpa *p, int count) {
   int most = p->alignment_bits < 29 ? 1 << (29 - p->alignment_bits) : 1;
   return count < most ? count : most;
@@ -20,13 +20,13 @@ SMMA_DEVICE smma_ints smma_scale_exponent(const smma_operation *o, const smma_it
   return smma_greater(b, smma_ints_of(a)) == 255 ? smma_ints_of(SMMA_SPECIAL_FACTOR) : b + (a - 2 * 127);
 }
 
-/* Computes one block. Clears `good` for results that may be wrong. */
+/* Computes one block of a step. Clears `good` for elements whose results may be wrong. */
 SMMA_DEVICE void smma_t_fdpa_item(const smma_operation *o, const smma_t_fdpa *p, smma_item_operands x, int step,
                                   int block, smma_item_sums *s) {
   const smma_encoding d_format = smma_encoding_of(o->d);
   const bool narrow = smma_has_narrow_exponents(o->a) && smma_has_narrow_exponents(o->b);
   const int F = p->alignment_bits, count = smma_block_of(o), chunk = smma_products_in_word(p, count);
-  smma_ints greatest[SMMA_ITEM_ROWS], lift[SMMA_ITEM_ROWS]; /* exponent of the product of both scale factors */
+  smma_ints greatest[SMMA_ITEM_ROWS], lift[SMMA_ITEM_ROWS]; /* lift: exponent of the product of both scale factors */
   smma_doubles total[SMMA_ITEM_ROWS];
   smma_floats scale[SMMA_ITEM_ROWS];
   int r, t, first;
@@ -79,7 +79,7 @@ SMMA_DEVICE void smma_t_fdpa_item(const smma_operation *o, const smma_t_fdpa *p,
   s->d[r] = smma_positive_zeros(smma_round_lanes(p->output, p->rounding, total[r] * smma_power(greatest[r] - F)));
 }
 
-/* Computes an instruction step. */
+/* Computes one instruction step of the item: updates `d` of `s`, and clears `good` where the result may be wrong. */
 SMMA_DEVICE void smma_t_fdpa_step(const smma_operation *o, smma_item_operands x, int step, smma_item_sums *s) {
   const smma_t_fdpa *p = &o->rule.with.t_fdpa;
   const int blocks = smma_blocks_per_step(o);

@@ -6,17 +6,17 @@
 
 #include "device/kernels/item.h"
 
-/* An exponent below that of every nonzero product, but in the range of binary64 scaling. */
+/* An exponent below those of all nonzero products, but within the range of smma_power. */
 enum { SMMA_NO_PRODUCT = -300 };
 
-/* Sums of products, in units of 2^(exponent - F). */
+/* Sums of products for each row, in units of 2^(exponent - F). */
 typedef struct {
   smma_doubles sum[SMMA_ITEM_ROWS];
   smma_ints exponent[SMMA_ITEM_ROWS];
 } smma_item_products;
 
-/* Adds every `stride`-th product of a block from `first` on, truncated. Each of at most 16 products is below 2^(F +
-   2). */
+/* Sets `p` to the sum of every `stride`-th product of a block from `first` on, truncated. Clears `good` for elements
+   whose products are too great. Each of at most 16 products is below 2^(F + 2). */
 SMMA_DEVICE void smma_truncated_products(const smma_operation *o, const smma_item_operands *x, int step, int block,
                                          int first, int stride, smma_item_products *p, smma_item_sums *s) {
   const bool narrow = smma_has_narrow_exponents(o->a) && smma_has_narrow_exponents(o->b);
@@ -32,7 +32,7 @@ SMMA_DEVICE void smma_truncated_products(const smma_operation *o, const smma_ite
     SMMA_EACH_ROW(r) p->exponent[r] = smma_greater(p->exponent[r], of_b + of_a[r]);
   }
   SMMA_EACH_ROW(r) {
-    s->good[r] = s->good[r] & (p->exponent[r] <= 126); /* then no product is infinite */
+    s->good[r] = s->good[r] & (p->exponent[r] <= 126); /* greater exponents may be of infinite products */
     p->exponent[r] = smma_lesser(p->exponent[r], smma_ints_of(126));
     scale[r] = smma_floats_of_bits((smma_lesser(F - p->exponent[r], smma_ints_of(100)) + 127) << 23);
     sum[r] = smma_ints_of(0);
@@ -55,7 +55,8 @@ SMMA_DEVICE void smma_truncated_products(const smma_operation *o, const smma_ite
   SMMA_EACH_ROW(r) p->sum[r] = smma_doubles_of(sum[r]);
 }
 
-/* Rounds the sums of even and of odd k down at F bits below their common exponent, and adds them. */
+/* Adds the sums of even k (`p`) and of odd k (`other`): brings both to the greater exponent, rounds each down to a
+   multiple of 2^(exponent - F), and stores their sum in `p`. */
 SMMA_DEVICE void smma_join_products_down(smma_item_products *p, const smma_item_products *other) {
   int r;
   SMMA_EACH_ROW(r) {
@@ -66,7 +67,8 @@ SMMA_DEVICE void smma_join_products_down(smma_item_products *p, const smma_item_
   }
 }
 
-/* Aligns products and c to E, rounding down, adds them and rounds the sum. */
+/* Returns the result of a block: aligns the sum of products and c to the greater exponent, rounding down, adds them and
+   rounds the sum. */
 SMMA_DEVICE smma_floats smma_tr_fdpa_add(const smma_operation *o, smma_doubles products, smma_ints exponent,
                                          smma_floats c) {
   const smma_tr_fdpa *p = &o->rule.with.tr_fdpa;
@@ -84,7 +86,7 @@ SMMA_DEVICE smma_floats smma_tr_fdpa_add(const smma_operation *o, smma_doubles p
   return smma_floats_of(smma_floor(total * smma_power(emax - bits - last)) * smma_power(last));
 }
 
-/* Computes an instruction step. */
+/* Computes one instruction step of the item: updates `d` of `s`, and clears `good` where the result may be wrong. */
 SMMA_DEVICE void smma_tr_fdpa_step(const smma_operation *o, smma_item_operands x, int step, smma_item_sums *s) {
   const int blocks = smma_blocks_per_step(o);
   int block, r;

@@ -1,8 +1,8 @@
-/* What kernels need from their language in addition to core/dialect.h: C11 (tests), CUDA C++ or OpenCL C.
+/* Defines what kernels need from their language (C11 for tests, CUDA C++ or OpenCL C), in addition to core/dialect.h.
 
-   A kernel runs for each work item of a grid of two axes; smma_item returns the item's position. The first argument of
-   a kernel is the operation. OpenCL and NVRTC programs have it as a constant instead, so that compilers see formats and
-   parameters.
+   A kernel runs for each work item of a grid of two axes; smma_item(axis) returns the item's position on an axis. The
+   first argument of a kernel is the operation. OpenCL and NVRTC programs have it as a constant instead, so that
+   compilers see formats and parameters.
 
    A lane is an element of D. Kernels that compute several lanes per item use the types smma_floats, smma_ints and
    smma_doubles of SMMA_WIDTH lanes: 1 if the device itself vectorises items, OpenCL vectors on CPUs. The operators that
@@ -79,8 +79,8 @@ SMMA_CORE smma_doubles smma_absolute(smma_doubles x) { return fabs(x); }
 SMMA_CORE smma_doubles smma_trunc(smma_doubles x) { return trunc(x); }
 SMMA_CORE smma_doubles smma_floor(smma_doubles x) { return floor(x); }
 SMMA_CORE smma_doubles smma_rint(smma_doubles x) { return rint(x); }
-#else /* few instructions, because vector libraries lack these functions: the last bit of 1.5 * 2^52 has the value 1 \
-       */
+#else /* vector libraries lack these functions; these versions round by adding 1.5 * 2^52, whose last bit has the \
+         value 1 */
 SMMA_CORE smma_longs smma_sign_of(smma_doubles x) { return SMMA_LANES_OF(as_long)(x) & LONG_MIN; }
 SMMA_CORE smma_doubles smma_with_sign(smma_doubles x, smma_longs sign) {
   return SMMA_LANES_OF(as_double)(SMMA_LANES_OF(as_long)(x) | sign);

@@ -10,7 +10,7 @@
 
 #include "device/constant.h"
 
-/* The source without binary64, and for 1 and 16 lanes per work item, embedded by the build. */
+/* The kernels' source, embedded by the build: without binary64 (0), and for 1 and 16 lanes per work item. */
 static const char source_0[] = {
 #include "device_source_0.inc"
 };
@@ -33,8 +33,8 @@ typedef struct {
   cl_device_id id;
   cl_context context;
   cl_command_queue queue;
-  int width;        /* lanes per work item; 0: it has no binary64 */
-  cl_event started; /* event from which the time is measured */
+  int width;        /* lanes per work item; 0: the device has no binary64 */
+  cl_event started; /* event recorded by start_clock */
   program *programs;
 } device;
 
@@ -52,7 +52,7 @@ static bool fail(char message[SMMA_DEVICE_MESSAGE], const char *what, cl_int err
   return false;
 }
 
-/* Finds the devices of all platforms, GPUs first. */
+/* Finds the devices of all platforms, GPUs first, and returns their number; 0 with a reason if there are none. */
 static size_t find_devices(cl_device_id found[MOST_DEVICES], char message[SMMA_DEVICE_MESSAGE]) {
   static const cl_device_type order[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU};
   cl_platform_id platform[MOST_DEVICES];
@@ -95,7 +95,8 @@ static void describe(cl_device_id id, smma_device_description *is) {
   is->has_f64 = doubles != 0;
 }
 
-/* Checks what kernels require: binary32 with subnormals, round to nearest, and FMA. */
+/* Reports whether the device has what kernels require: binary32 with subnormals, infinities, NaN, round to nearest and
+   FMA, and little-endian memory. */
 static bool computes_right(cl_device_id id, const char *name, char message[SMMA_DEVICE_MESSAGE]) {
   const cl_device_fp_config needed = CL_FP_DENORM | CL_FP_ROUND_TO_NEAREST | CL_FP_FMA | CL_FP_INF_NAN;
   cl_device_fp_config has = 0;

@@ -5,7 +5,8 @@
 
 #define LAUNCH(kernel, blocks, threads, ...) kernel<<<(blocks), (threads)>>>(__VA_ARGS__)
 
-/* ASSEMBLE_output_(registers of A)_(registers of B)(the line up to its operands, accumulators, A, B). */
+/* Runs mma.sync. ASSEMBLE_output_A_B has the format of the accumulators `x` and the numbers of registers of `a` and `b`
+   in its name; `ptx` is the line up to the operands. */
 #define ASSEMBLE_f32_4_2(ptx, x, a, b)                                     \
   asm volatile(ptx "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};" \
                : "+f"((x)[0]), "+f"((x)[1]), "+f"((x)[2]), "+f"((x)[3])    \
@@ -48,7 +49,7 @@
                : "d"((a)[0]), "d"((a)[1]), "d"((a)[2]), "d"((a)[3]), "d"((a)[4]), "d"((a)[5]), "d"((a)[6]), \
                  "d"((a)[7]), "d"((b)[0]), "d"((b)[1]), "d"((b)[2]), "d"((b)[3]))
 
-/* Sparse instructions, with metadata. Selector 0 is valid for every shape. */
+/* Sparse instructions, with metadata. The sparsity selector is 0, which is valid for every shape. */
 #define ASSEMBLE_SP_f32_4_4(ptx, x, a, b, metadata)                                                         \
   asm volatile(ptx "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9,%10,%11}, {%0,%1,%2,%3}, %12, 0;"                  \
                : "+f"((x)[0]), "+f"((x)[1]), "+f"((x)[2]), "+f"((x)[3])                                     \

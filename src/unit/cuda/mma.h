@@ -101,7 +101,8 @@ struct f64_accumulators {
 
 /* ---- One tile a warp ---- */
 
-/* Returns a register of B, with elements from k on. It is a function because many instructions share it. */
+/* Returns a register of a sparse instruction's B, with elements from row k of B on. It is not inlined, because many
+   instructions share it. */
 template <class OPERANDS, int GROUP, int K>
 __noinline__ __device__ uint32_t load_spread(const unsigned char *b, size_t row, int k) {
   constexpr int BYTES = OPERANDS::BYTES;

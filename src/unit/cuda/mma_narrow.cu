@@ -22,7 +22,7 @@ struct narrow_bytes : whole_bytes<1> {
   }
 };
 
-/* Formats by number. */
+/* The formats; template parameters are indices in these arrays. */
 constexpr int FORMATS = 5;
 constexpr char names[FORMATS][5] = {"e4m3", "e5m2", "e3m2", "e2m3", "e2m1"};
 template <int FORMAT> /* the format's name as an array of characters, which the assembler constraint "C" requires */
@@ -110,7 +110,7 @@ SCALED_64(mxfp4_block16, "mxf4nvf4", 4, ue8m0)
 
 constexpr int CAPABILITY = 120;
 
-/* Instructions for every pair of formats. */
+/* Returns the launcher of the instruction I for a pair of formats, given by the number of the pair. */
 template <template <int, int> class I, size_t... PAIR>
 launcher *launcher_of(size_t pair, std::index_sequence<PAIR...>) {
   static launcher *const all[] = {launch<I<PAIR / FORMATS, PAIR % FORMATS>, CAPABILITY>...};

@@ -24,10 +24,11 @@
 
 namespace cuda_unit {
 
-/* GROUP: number of elements in a group; half of them are stored. */
+/* The selected positions of one test vector. GROUP: number of elements in a group of B's rows; half of them are
+   selected. */
 template <int GROUP, int K>
 class selection {
-  static constexpr int PERIOD = 4; /* groups */
+  static constexpr int PERIOD = 4; /* groups of elements after which the positions repeat */
   uint32_t groups;
   int turn;
 
@@ -48,7 +49,7 @@ class selection {
   /* Returns the metadata register, which is the same for every thread. */
   __device__ uint32_t metadata() const { return groups | groups << 16; }
 
-  /* Returns the index of the element of b that is row k of B. */
+  /* Returns the index of the element of b in row k of B: the selected one, or at an unselected position another one. */
   __device__ int source(int k) const {
     const int group = k / GROUP, quarter = k % GROUP * 4 / GROUP, in_quarter = GROUP == 8 ? k % 2 : 0;
     const int positions = (int)(groups >> group % PERIOD * 4 & 15), stored = group * (GROUP / 2) + in_quarter;
@@ -58,7 +59,7 @@ class selection {
   }
 };
 
-/* Returns elements of b in the layout of B, with BYTES bytes per element. */
+/* The elements of b of one test vector in the layout of B, as an array of bytes; each element has BYTES bytes. */
 template <int GROUP, int K, int BYTES>
 struct spread_row {
   const unsigned char *row;

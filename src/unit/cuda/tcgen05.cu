@@ -23,9 +23,10 @@ namespace cuda_unit {
 namespace {
 
 constexpr int LANES = 128, MOST_N = 256, PIECE = 16, LEADING_BYTES = 128;
-/* Pieces of 16 bytes in a row of A and, unless it is sparse, in a column of B. */
+/* Pieces of 16 bytes in a row of A and, in dense instructions, in a column of B. */
 constexpr int PIECES = 2;
-/* Columns of tensor memory: accumulators, scale factors of A and of B, metadata. */
+/* First columns in tensor memory of the scale factors of A and of B and of the metadata, which follow the accumulators;
+   COLUMNS: all that are allocated. */
 constexpr int SCALES_A = MOST_N, SCALES_B = SCALES_A + PLACES, METADATA = SCALES_B + PLACES, COLUMNS = 512;
 
 /* How an operand is packed into 16 bytes of shared memory. In the batch each element has at least one byte. The 16
@@ -43,7 +44,7 @@ struct operation {
 
 /* ---- Shared memory ---- */
 
-/* Returns 16 bytes of one test vector. */
+/* Returns the 16 bytes of shared memory that hold one piece of a test vector's operand. */
 template <class ROW>
 __device__ uint4 pack(ROW row, int piece, packing how) {
   union {
@@ -71,7 +72,8 @@ __device__ uint64_t describe(const void *matrix, int pieces) {
 
 /* ---- Tiles, one after another in a block ---- */
 
-/* The positions of the selected elements (sparse.h) for sparse kinds. */
+/* Properties of each kind of instruction. The last one, selection_of, is the type of the positions that a sparse
+   instruction selects (sparse.h). */
 template <kind KIND>
 constexpr bool FP4 = KIND == MXF4 || KIND == MXF4NVF4;
 template <kind KIND>

@@ -117,7 +117,7 @@ int cuda_computes(void *unit, const smma_instruction_info *i, char *message, siz
   return 1;
 }
 
-/* Device memory that is freed with the scope. */
+/* Device memory that the destructor frees. */
 struct memory {
   unsigned char *at = nullptr;
   ~memory() { cudaFree(at); }

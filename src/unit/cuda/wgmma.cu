@@ -25,7 +25,8 @@ namespace {
 
 constexpr int STEP = 8, SHAPES = 32, ROW_BYTES = 32, PIECE = 16, LEADING_BYTES = 128, WARPS = 4;
 
-/* K of dense instructions, which is the number of stored elements of sparse ones with twice that K. */
+/* Formats and K of a dense instruction. The sparse instruction of the same formats stores `k` elements in each row of
+   A; its K is twice that. */
 struct type {
   const char *output, *a, *b;
   int k;
@@ -42,11 +43,11 @@ constexpr int TYPES = sizeof types / sizeof *types;
 template <int TYPE>
 constexpr bool INTEGER = types[TYPE].a[1] == '8';
 
-/* Reports whether the type has the shape: integers have fewer shapes. */
+/* Whether the type has the shape with N columns: integers have fewer shapes. */
 template <int TYPE, int N>
 constexpr bool HAS_SHAPE = !INTEGER<TYPE> || N <= 32 || N % 16 == 0;
 
-/* FP16 results of two columns share a register. */
+/* Whether the results of two columns share a register, as they do in FP16. */
 template <int TYPE>
 constexpr bool PAIRS = types[TYPE].output[1] == '1';
 
@@ -107,7 +108,8 @@ SHAPE(240, 59, 29)
 SHAPE(248, 61, 30)
 SHAPE(256, 63, 31)
 
-/* Short texts as arrays of their length, which the constraint "C" requires. */
+/* A short text that is built at compile time. `assembly` makes it an array of exactly its length, which the assembler
+   constraint "C" requires. */
 struct text {
   char at[64] = {};
   int length = 0;
@@ -144,10 +146,11 @@ struct assembly<TYPE, SPARSE, N, std::index_sequence<I...>> {
   static constexpr char value[] = {whole.at[I]..., '\0'};
 };
 
-/* The signs of A and B, which integers do not have, and whether B is transposed, which only 16-bit formats specify. */
+/* The last operands of the instruction: the signs of A and B, which integers do not have, and whether B is transposed,
+   which only 16-bit formats specify. */
 constexpr char with_signs[] = ", 1, 1", with_order[] = ", 1, 1, 0", with_none[] = "";
 
-/* Selector 0 is valid for every shape. */
+/* The metadata and the sparsity selector 0, which is valid for every shape. */
 constexpr char with_metadata[] = ", metadata, 0";
 
 /* ---- One tile a warp group ---- */
@@ -166,7 +169,8 @@ __device__ uint32_t multiply(const uint32_t *a, uint64_t b, uint32_t metadata, u
   return unlike;
 }
 
-/* Computes with one of the type's shapes. */
+/* Computes a tile of `n` columns with the function above, for N = n. The other arguments and the result are the
+   same. */
 template <int TYPE, bool SPARSE, size_t... I>
 __device__ uint32_t multiply(std::index_sequence<I...>, int n, const uint32_t *a, uint64_t b, uint32_t metadata,
                              uint32_t &even, uint32_t &odd) {

@@ -76,7 +76,7 @@ using launcher = void(size_t rows, const unsigned char *a, const unsigned char *
 struct wrapper {
   const char *name;
   unsigned targets;
-  size_t row, element; /* bytes of A in one test vector, and of an element of C */
+  size_t row, element; /* row: bytes of A in one test vector; element: bytes of an element of C */
   int places;          /* number of results per test vector */
   launcher *run;
 };

@@ -17,7 +17,7 @@
 
 namespace {
 
-constexpr unsigned NEWER = GFX942 | GFX950; /* targets with names of their own */
+constexpr unsigned NEWER = GFX942 | GFX950; /* targets whose instructions have newer names */
 
 namespace SMMA_WAVEFRONT {
 
@@ -26,7 +26,7 @@ struct mfma_layout {
   static constexpr int WAVE = 64, M = SIZE, BLOCKS = BLOCK_COUNT, STEP = 1;
   static constexpr int PARTS = 64 / (M * BLOCKS); /* parts of a row of A, each in a lane */
   static constexpr int ITEMS = M * M * BLOCKS / 64;
-  static constexpr int SEGMENT = sizeof(C) == 4 ? 4 : 1; /* rows */
+  static constexpr int SEGMENT = sizeof(C) == 4 ? 4 : 1; /* rows of a segment */
   static constexpr size_t ROW = PARTS * sizeof(OPERAND);
   using operand = OPERAND;
   using accumulators = typename vector_of<C, ITEMS>::type;

@@ -30,7 +30,7 @@ struct tile {
     return (first * I::BLOCKS + (size_t)block) * ROWS + (size_t)(position % ROWS);
   }
 
-  /* Returns the test vector to use; after the end of the batch, its last one. */
+  /* Returns `row`, or the batch's last test vector if `row` is after the end of the batch. */
   __device__ size_t present(size_t row) const { return row < rows ? row : rows - 1; }
 
   __device__ typename I::operand operand(const unsigned char *rows_of_it, int turn) const {

@@ -43,7 +43,7 @@ struct device_unit {
 
 struct architecture {
   target is;
-  const char *processor, *name; /* the name in the compiler, and in the catalogue */
+  const char *processor, *name; /* the compiler's name, and the catalogue's */
 };
 
 /* CDNA 4, gfx950, has no model; its instructions have CDNA 3's names. */
@@ -136,7 +136,7 @@ int hip_computes(void *unit, const smma_instruction_info *i, char *message, size
   return 1;
 }
 
-/* Device memory that is freed with the scope. */
+/* Device memory that the destructor frees. */
 struct memory {
   void *at = nullptr;
   ~memory() { (void)hipFree(at); }

@@ -21,7 +21,8 @@
 namespace {
 namespace SMMA_WAVEFRONT {
 
-/* Sets FP16_OVFL, bit 23 of the register MODE, before x is used. */
+/* Sets FP16_OVFL, bit 23 of the register MODE, so that FP16 results saturate, and returns x. The empty assembler line
+   makes the compiler set the bit before it uses x. */
 template <class X>
 __device__ X saturating(X x) {
   constexpr int MODE = 1, BIT = 23;
