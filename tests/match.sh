@@ -33,6 +33,9 @@ write('sa.npy', 24, 4, [abs(x) for x in normal(96)], '<f4', 'f')
 write('sb.npy', 4, 20, [abs(x) for x in normal(80)], '<f4', 'f')
 write('ones-a.npy', 24, 512, [random.randint(-2, 2) for _ in range(24 * 512)], '<f2', 'e')
 write('ones-b.npy', 512, 20, [random.randint(-2, 2) for _ in range(512 * 20)], '<f2', 'e')
+# Sums of 2048 products of 99 and 99 exceed 2^24.
+write('large-a.npy', 4, 2048, [99] * 8192, '<f2', 'e')
+write('large-b.npy', 2048, 4, [99] * 8192, '<f2', 'e')
 PYTHON
 python3 make.py
 
@@ -154,6 +157,9 @@ others() {
   runs 0 gemm --on V100 --in f16 ones-a.npy ones-b.npy -o d.npy
   gives 'small integers' 0 'every partial sum of A B is a number of f32 here' match ones-a.npy ones-b.npy d.npy
   check 'tell nothing apart' grep -q 'do not distinguish it from 1' in/stdout
+  runs 0 gemm --on H100 --in f16 large-a.npy large-b.npy -o d.npy
+  runs 0 match large-a.npy large-b.npy d.npy --on H100 --in f16 --json
+  check 'sums of integers that f32 cannot hold' has '.exact == false'
   runs 0 gemm --on H100 --in f16 a16.npy b16.npy -o d.npy
   gives 'one instruction' 0 'one chain' match a16.npy b16.npy d.npy --on H100,V100
 

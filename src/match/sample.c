@@ -114,11 +114,12 @@ static void measure(smma_format format, const void *x, size_t count, int *last, 
   for (size_t i = 0; i < count; i++) {
     const uint64_t code = smma_load(smma_bytes_of(format), x, i);
     const smma_number number = smma_decode(f, code);
+    const int exponent = number.exponent - number.fraction_bits; /* of the significand's last bit */
     int bit = 0;
     if (number.kind == SMMA_ZERO) continue;
     if (number.kind > SMMA_FINITE) *most = INFINITY;
     while (!(number.significand >> bit & 1) && bit < 63) bit++;
-    if (number.exponent + bit < *last) *last = number.exponent + bit;
+    if (exponent + bit < *last) *last = exponent + bit;
     *most = fmax(*most, fabs(smma_format_decode(format, code)));
   }
 }
