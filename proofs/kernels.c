@@ -52,28 +52,38 @@ LEMMA_DOWN(add_odd)(uint32_t x, uint32_t y) {
 /* c truncated at F bits below emax, as smma_align does. */
 LEMMA(t_fdpa_term_of_c)(uint32_t c, int32_t emax, uint8_t bits) {
   const smma_number x = smma_decode(f32(), c);
-  ASSUME(bits >= 23 && bits <= 25 && x.kind == SMMA_FINITE && x.exponent <= emax && emax < 1000);
+  ASSUME((bits == NARROW_BITS || (bits >= 23 && bits <= 25)) && x.kind == SMMA_FINITE && x.exponent <= emax && emax < 1000);
   return t_fdpa_term_of_c(bits, vf_set(as_float(c)), vi_set(emax))[0] == smma_align(x, emax, bits);
 }
 
-/* The sum of the terms rounds as smma_encode rounds the exact sum; if `great`, also a sum of 33 bits. */
-static inline bool t_fdpa_finishes(bool great, int32_t sum, int32_t rest, int32_t emax, uint32_t c) {
-  const t_fdpa_constants t = {.length = 32, .alignment_bits = 25, .zero_exponent = -133};
+/* The sum of the terms rounds as smma_encode rounds the exact sum to `output`, whose bits the constants retain; if
+   `great`, also a sum of 33 bits. */
+static inline bool t_fdpa_finishes(smma_encoding output, t_fdpa_constants t, bool great, int32_t sum, int32_t rest,
+                                   int32_t emax, uint32_t c) {
   const smma_number x = smma_decode(f32(), c);
   ASSUME(x.kind <= SMMA_FINITE && emax >= -133 && emax < 300 && (x.kind == SMMA_ZERO || x.exponent <= emax));
   const int64_t of_c = smma_align(x, emax, t.alignment_bits), others = rest + of_c, total = sum + others;
   ASSUME(others == (int32_t)others && (great || total == (int32_t)total));
   const uint32_t d = bits_of(t_fdpa_finish(&t, great, vi_set(sum), vi_set(rest), vi_set(emax), vf_set(as_float(c)))[0]);
-  const uint64_t exact = smma_encode_sum(f32(), total, emax - t.alignment_bits, SMMA_ROUND_TOWARD_ZERO);
+  const uint64_t code = smma_encode_sum(output, total, emax - t.alignment_bits, SMMA_ROUND_TOWARD_ZERO);
+  const uint64_t exact = code << (32 - output.bits);
   return d == (exact == 0x80000000 ? 0 : exact);
 }
 
+static const t_fdpa_constants wide = {.length = 32, .alignment_bits = 25, .zero_exponent = -133, .retained = -1};
+static const t_fdpa_constants narrow = {
+    .length = 32, .alignment_bits = NARROW_BITS, .zero_exponent = -133, .retained = NARROW_CUT};
+
 LEMMA_TOWARD_ZERO(t_fdpa_finish)(int32_t sum, int32_t rest, int32_t emax, uint32_t c) {
-  return t_fdpa_finishes(false, sum, rest, emax, c);
+  return t_fdpa_finishes(f32(), wide, false, sum, rest, emax, c);
 }
 
 LEMMA_TOWARD_ZERO(t_fdpa_finish_great)(int32_t sum, int32_t rest, int32_t emax, uint32_t c) {
-  return t_fdpa_finishes(true, sum, rest, emax, c);
+  return t_fdpa_finishes(f32(), wide, true, sum, rest, emax, c);
+}
+
+LEMMA_TOWARD_ZERO(t_fdpa_finish_narrow)(int32_t sum, int32_t rest, int32_t emax, uint32_t c) {
+  return t_fdpa_finishes(smma_encoding_of(SMMA_E8M13), narrow, false, sum, rest, emax, c);
 }
 
 /* ---- C-FDPA and GD-FDPA ---- */

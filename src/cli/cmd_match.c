@@ -44,7 +44,7 @@ static void add_target(target_list *list, const char *text, match_options *o) {
 /* Returns the targets of --on. An empty list stands for all GPUs. */
 static target_list require_targets(match_options *o) {
   const char *list = o->gpus;
-  target_list targets = {NULL, 0};
+  static target_list targets; /* static, so that the list is still reachable if an error ends the program */
   char text[SMMA_TARGET_SIZE];
   smma_error error;
   if (!list || strcmp(list, "all") == 0) return targets;
@@ -284,7 +284,7 @@ int smma_command_match(int argc, const char **argv) {
   smma_product_request *r = &o.request.product;
   smma_error error;
   const char **paths;
-  target_list targets = {NULL, 0};
+  static target_list targets;
   int status;
   struct poptOption options[] = {
       SMMA_LIST_OF_TARGETS(&o.gpus, "targets to search (default: all)"),
