@@ -52,7 +52,8 @@ LEMMA_DOWN(add_odd)(uint32_t x, uint32_t y) {
 /* c truncated at F bits below emax, as smma_align does. */
 LEMMA(t_fdpa_term_of_c)(uint32_t c, int32_t emax, uint8_t bits) {
   const smma_number x = smma_decode(f32(), c);
-  ASSUME((bits == NARROW_BITS || (bits >= 23 && bits <= 25)) && x.kind == SMMA_FINITE && x.exponent <= emax && emax < 1000);
+  ASSUME((bits == NARROW_BITS || (bits >= 23 && bits <= 25)) && x.kind == SMMA_FINITE && x.exponent <= emax &&
+         emax < 1000);
   return t_fdpa_term_of_c(bits, vf_set(as_float(c)), vi_set(emax))[0] == smma_align(x, emax, bits);
 }
 
