@@ -89,9 +89,11 @@ static void write_frame(FILE *script, const smma_chart *chart) {
   fputs(fixed_part, script);
 }
 
-static void write_script(FILE *script, const smma_chart *chart) {
+static bool write_script(FILE *script, const void *content, smma_error *error) {
+  const smma_chart *chart = content;
   const char *groups[MOST_GROUPS];
   size_t count = list_groups(chart, groups);
+  (void)error;
   write_frame(script, chart);
   for (size_t g = 0; g < count; g++) write_block(script, chart, g, groups[g]);
   fputs("plot ", script);
@@ -109,6 +111,7 @@ static void write_script(FILE *script, const smma_chart *chart) {
   for (size_t g = 0; g < count; g++)
     fprintf(script, "$group%zu using 3:1:(stringcolumn(4)) with labels left offset 0.6,0 notitle, ", g);
   putc('\n', script);
+  return true;
 }
 
 /* ---- Running gnuplot ---- */
@@ -116,11 +119,5 @@ static void write_script(FILE *script, const smma_chart *chart) {
 bool smma_chart_possible(smma_error *error) { return smma_program_is_there(&smma_gnuplot, error); }
 
 bool smma_chart_draw(const smma_chart *chart, const char *path, smma_error *error) {
-  FILE *script = tmpfile();
-  bool drawn;
-  if (!script) return smma_fail(error, "cannot make a temporary file: %s", strerror(errno));
-  write_script(script, chart);
-  drawn = smma_draw_file(&smma_gnuplot, script, path, error);
-  fclose(script);
-  return drawn;
+  return smma_draw_file(&smma_gnuplot, write_script, chart, path, error);
 }

@@ -51,7 +51,7 @@ static const struct {
   const char *title, *gpu, *instruction;
 } families[] = {
 #define SMMA_BENCH(title, gpu, instruction) {title, gpu, instruction},
-#include "cli/bench.def"
+#include "bench.def"
 #undef SMMA_BENCH
 };
 

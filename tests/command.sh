@@ -1293,7 +1293,7 @@ bench=(bench --blas none --repetitions 1)
 bench_line=' [a-z0-9]+ +[0-9.]+ [mu]?s +[0-9.]+$'
 gives 'bench' 0 '^Hopper f16 +wgmma\.m64n256k16\.f32\.f16\.f16 +[a-z0-9]+ +[0-9.]+ [mu]?s +[0-9.]+$' "${bench[@]}" --size 4
 check 'bench measures every family' \
-  [ "$(grep -cE "$bench_line" in/stdout)" -eq "$(grep -c '^SMMA_BENCH(' "$source_directory/src/cli/bench.def")" ]
+  [ "$(grep -cE "$bench_line" in/stdout)" -eq "$(grep -c '^SMMA_BENCH(' "$source_directory/bench/bench.def")" ]
 gives 'bench --on' 0 '^CDNA 3 xf32 ' "${bench[@]}" --on MI300X --size 4
 check 'bench --on measures no other' [ "$(grep -cE "$bench_line" in/stdout)" -eq "$(grep -c '^CDNA 3' in/stdout)" ]
 gives 'bench --json' 0 '^\{"on": "H100", "instr": "wgmma\.m64n8k16\.f32\.f16\.f16", "m": 3, "n": 4, "k": 5, '\

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Checks six properties of the source. Folders include and call only what docs/architecture.md allows. Neither headers
-nor Python modules form a cycle. No one-line helper is defined in three files. No two files define one function. Only
-a command's own file ends the program. Binary files are only vectors, matrices and weights.
+"""Checks seven properties of the source. Folders include and call only what docs/architecture.md allows. Neither headers
+nor Python modules form a cycle. Files do not call each other in a circle, apart from those listed here. No one-line
+helper is defined in three files. No two files define one function. Only a command's own file ends the program. Binary
+files are only vectors, matrices and weights.
 
 Usage: layers.py [SOURCE [BUILD]]; without BUILD, links are not checked. A public function may be called from any
 folder below the folder that defines it.
@@ -92,12 +93,57 @@ def check_twice(objects):
             failures.append(f"{name} is defined in {', '.join(where)}")
 
 
+# Files that call each other, each named by one of them: registries and what they list, and three pieces of work.
+CALLING_EACH_OTHER = {
+    "src/cli/cmd_version.c": "a command reads its options with the help of the list of commands",
+    "src/probe/probe.c": "the list of probes",
+    "src/experiment/experiment.c": "the list of experiments",
+    "src/gemm/run.c": "a product on a device first checks the device with a product on the CPU",
+    "src/matrix/tensor.c": "a tensor owns its stored form, which is made of tensors",
+    "src/numerics/operand.c": "elements and factors of one operand",
+}
+
+
+def check_circles_of_calls(objects):
+    """Notes files of the program that call each other and are not in CALLING_EACH_OTHER."""
+    home, calls = {}, {}
+    text = subprocess.run(["nm", "--print-file-name", *objects], capture_output=True, text=True, check=True).stdout
+    found = re.findall(r"^(.*):[ \da-f]* (\w) (\S+)$", text, re.M)
+    file_of = {path: path.split(".dir/")[-1].removesuffix(".o") for path, _, _ in found}
+    home = {name: file_of[path] for path, kind, name in found if kind.isupper() and kind != "U"}
+    for path, kind, name in found:
+        if kind == "U" and home.get(name, file_of[path]) != file_of[path]:
+            calls.setdefault(file_of[path], set()).add(home[name])
+    known = set()
+    for file in CALLING_EACH_OTHER:
+        together = {other for other in reached(file, calls) if file in reached(other, calls)}
+        if not together:
+            failures.append(f"tests/layers.py: {file} is in no circle of calls any more; remove it")
+        known |= {file, *together}
+    rest = {file: [other for other in others if other not in known] for file, others in calls.items()
+            if file not in known}
+    if found := circle(rest):
+        failures.append("a circle of calls: " + " -> ".join(found))
+
+
+def reached(file, calls):
+    """Returns the files that a file calls, directly or through others."""
+    seen, open_files = set(), [file]
+    while open_files:
+        for other in calls.get(open_files.pop(), ()):
+            if other not in seen:
+                seen.add(other)
+                open_files.append(other)
+    return seen
+
+
 def check_links():
     """Notes symbols that a folder uses from a folder that it may not use; returns the number of objects and of symbols.
     """
     objects = [o for o in sorted(build.glob("CMakeFiles/*.dir/src/**/*.o"))
                if (root / str(o).split(".dir/")[-1].removesuffix(".o")).is_file()]  # its source still exists
     check_twice(objects)
+    check_circles_of_calls([o for o in objects if re.search(r"softmma_(objects|study|cli)\.dir", str(o))])
     public = set((root / "tests/abi.txt").read_text().split())
     order, found = list(allowed), symbols(objects)
     home = {name: folder for folder, (defined, _) in found.items() for name in defined}

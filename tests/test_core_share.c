@@ -25,7 +25,7 @@ static const struct {
   const char *title, *gpu, *instruction;
 } families[] = {
 #define SMMA_BENCH(title, gpu, instruction) {title, gpu, instruction},
-#include "cli/bench.def"
+#include "../bench/bench.def"
 #undef SMMA_BENCH
 };
 

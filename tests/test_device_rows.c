@@ -46,7 +46,7 @@ static void check(const smma_device *on, const smma_instruction *i) {
 static void test_rows(void **state) {
   static const char *const known[][2] = {
 #define SMMA_BENCH(title, gpu, instruction) {gpu, instruction},
-#include "cli/bench.def"
+#include "../bench/bench.def"
 #undef SMMA_BENCH
   };
   char message[SMMA_DEVICE_MESSAGE];

@@ -36,7 +36,7 @@ bool smma_record(const smma_record_request *q, smma_record_taker *take, void *ta
     const size_t count = q->rows - first < BATCH ? (size_t)(q->rows - first) : BATCH;
     smma_campaign_rows_fill(&numbered, first, count, &rows);
     good = smma_unit_ask(q->unit, &rows, 0, count, NULL, error) && take(&rows, count, taker, error);
-    if (good && q->progress) q->progress(first + count, q->rows, q->context);
+    if (good && q->watch && q->watch(first + count, q->rows, q->context)) good = smma_fail(error, "interrupted");
   }
   smma_campaign_rows_free(&numbered);
   smma_rows_free(&rows);

@@ -3,6 +3,7 @@
 #define SMMA_CAMPAIGN_RECORD_H
 
 #include "campaign/rows.h"
+#include "host/watch.h"
 #include "rows/vectors.h"
 #include "unit/unit.h"
 
@@ -11,7 +12,7 @@ typedef struct {
   const smma_instruction *instruction;
   uint64_t rows;
   smma_campaign_recipe recipe;
-  void (*progress)(uint64_t done, uint64_t all, void *context); /* may be NULL */
+  smma_watcher *watch; /* called after each batch with the number of rows done; may be NULL */
   void *context;
 } smma_record_request;
 

@@ -1,6 +1,5 @@
 /* Chooses the changes of the model that explain the most mismatches, one after another. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "classes/work.h"
 #include "host/thread.h"
@@ -13,13 +12,6 @@ enum {
 
 /* Limit of matching vectors that a change may break, as a share of the mismatches that it explains (both weighted). */
 #define MOST_BROKEN 0.03
-
-bool smma_class_make_with(const smma_class_work *w, const smma_change *x, smma_changed *m) {
-  smma_change changes[SMMA_MOST_CHANGES];
-  memcpy(changes, w->choice, (size_t)w->count * sizeof *changes);
-  changes[w->count] = *x;
-  return smma_changed_make(w->request->instruction, changes, w->count + 1, m);
-}
 
 static smma_class_effect try_change(const smma_class_work *w, const smma_change *x) {
   smma_class_effect e = {0};

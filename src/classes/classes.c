@@ -6,12 +6,6 @@
 
 enum { CLASS_EVENTS = 64 /* vectors of a class searched for events */ };
 
-smma_mismatch_class smma_class_of_row(const smma_class_work *w, size_t i) {
-  smma_mismatch_class c = {.expected = w->request->expected[i], .index = w->request->index[i]};
-  smma_rows_get(&w->samples.rows, i, &c.row);
-  return c;
-}
-
 /* Adds the class with the next number, if vectors were assigned to it. `change` is the index of the chosen change that
    explains the class, or -1 if the rule's own model has the unit's results (`is_model`). */
 static bool add_class(smma_class_work *w, int change, bool is_model) {

@@ -1,4 +1,6 @@
 /* Asks the units for neighbours of corrected vectors, to confirm a change. */
+#include <string.h>
+
 #include "campaign/campaign.h"
 #include "classes/work.h"
 
@@ -99,6 +101,13 @@ static bool ask_neighbours(smma_class_work *w, change_check *q, size_t i) {
   }
   smma_rows_free(&b.rows);
   return good;
+}
+
+bool smma_class_make_with(const smma_class_work *w, const smma_change *x, smma_changed *m) {
+  smma_change changes[SMMA_MOST_CHANGES];
+  memcpy(changes, w->choice, (size_t)w->count * sizeof *changes);
+  changes[w->count] = *x;
+  return smma_changed_make(w->request->instruction, changes, w->count + 1, m);
 }
 
 bool smma_class_confirm(smma_class_work *w, const smma_change *x, const smma_class_effect *e, bool *confirmed) {

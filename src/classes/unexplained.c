@@ -83,6 +83,12 @@ static void find_partial_change(const smma_class_work *w, int class) {
   c->simples = w->simples[class];
 }
 
+smma_mismatch_class smma_class_of_row(const smma_class_work *w, size_t i) {
+  smma_mismatch_class c = {.expected = w->request->expected[i], .index = w->request->index[i]};
+  smma_rows_get(&w->samples.rows, i, &c.row);
+  return c;
+}
+
 bool smma_class_sort_others(smma_class_work *w) {
   const int first = w->classes->count;
   double all_weights = 0, sorted_weights = 0;

@@ -262,6 +262,11 @@ void smma_progress_show(smma_progress *p, size_t done, size_t all) {
   line_is_up = true;
 }
 
+bool smma_progress_watch(size_t done, size_t all, void *progress) {
+  smma_progress_show(progress, done, all);
+  return smma_interrupted();
+}
+
 void smma_progress_end(void) {
   if (line_is_up) fputs("\r\033[K", stderr);
   line_is_up = false;

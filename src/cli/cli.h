@@ -140,6 +140,11 @@ void smma_end_normally(void);
 void smma_wait_for_interruption(void);
 bool smma_interrupted(void);
 
+/* Returns the text of a record's element, or NULL if there is no such text. */
+static inline const char *smma_text_at(const smma_datum *record, const char *key) {
+  return smma_datum_text_of(smma_datum_get(record, key));
+}
+
 /* Prints a study's result as JSON and frees it. If the result is incomplete because memory ran out, smma_finish_output
    says so. */
 void smma_print_datum(smma_datum *datum);
@@ -158,6 +163,9 @@ typedef struct {
 } smma_progress;
 
 void smma_progress_start(smma_progress *progress, const char *unit, double per_step);
+
+/* A watcher of studies (host/watch.h), whose context is a smma_progress: shows it, and returns smma_interrupted(). */
+bool smma_progress_watch(size_t done, size_t all, void *progress);
 void smma_progress_show(smma_progress *progress, size_t done, size_t all);
 void smma_progress_end(void);
 

@@ -3,16 +3,18 @@
 #include <string.h>
 
 #include "cli/matrices.h"
+#include "cli/output.h"
 #include "cli/target.h"
 #include "compare/compare.h"
+#include "compare/files.h"
 
 /* A comparison: its targets, the matrices of its files, and its result. */
 typedef struct {
   smma_prepared_targets targets;
-  const char *path[2];
-  smma_tensor a, b;       /* as read from the files */
-  const smma_formats *in; /* formats of --in; NULL without --in */
-  smma_format d;          /* format of all results */
+  smma_files files;
+  const smma_tensor *a, *b; /* of the files */
+  const smma_formats *in;   /* formats of --in; NULL without --in */
+  smma_format d;            /* format of all results */
   smma_compare_result result;
 } comparison;
 
@@ -43,12 +45,13 @@ static smma_block_format format_of_file(const comparison *x, bool of_a) {
 
 /* Converts integers to numbers, and reads encodings as numbers of the file's format. Only numbers can be quantised to a
    block-scaled format, so for such a format encodings are left to smma_take_blocks, which refuses them. */
-static void settle_elements(const comparison *x, smma_tensor *t, bool of_a) {
-  const smma_label label = {of_a ? "A" : "B", x->path[!of_a]};
+static void settle_elements(comparison *x, bool of_a) {
+  const smma_product_matrix which = of_a ? SMMA_OF_A : SMMA_OF_B;
+  const smma_label label = {of_a ? "A" : "B", x->files.path[which]};
   const smma_block_format file = format_of_file(x, of_a);
   const smma_format format = file.block ? SMMA_F64 : file.element;
   const smma_notes *notes = &smma_notes_printed;
-  smma_tensor typed;
+  smma_tensor *t = &x->files.of[which], typed;
   smma_error error;
   smma_require(smma_take_numbers(t, format, label, notes, &typed, &error), &error);
   smma_replace_tensor(t, &typed);
@@ -59,14 +62,13 @@ static void settle_elements(const comparison *x, smma_tensor *t, bool of_a) {
 
 static void load_matrices(comparison *x, const char **paths) {
   smma_error error;
-  x->path[0] = paths[0], x->path[1] = paths[1];
-  smma_require(smma_load_matrix(paths[0], &x->a, &error) && smma_load_matrix(paths[1], &x->b, &error), &error);
-  smma_require(
-      (x->in || smma_check_meanings(&x->targets, &x->a, &x->b, paths, "give --in, the format of the file", &error)) &&
-          smma_check_inner(&x->a, &x->b, paths, "", "", SMMA_NO_TRANSPOSE, &error),
-      &error);
-  settle_elements(x, &x->a, true);
-  settle_elements(x, &x->b, false);
+  x->files = (smma_files){
+      .path = {[SMMA_OF_A] = paths[0], [SMMA_OF_B] = paths[1]}, .raw = smma_raw_encodings, .hint = SMMA_NO_TRANSPOSE};
+  x->a = &x->files.of[SMMA_OF_A], x->b = &x->files.of[SMMA_OF_B];
+  smma_require(smma_files_read(&x->files, &x->targets, x->in ? NULL : "give --in, the format of the file", &error),
+               &error);
+  settle_elements(x, true);
+  settle_elements(x, false);
 }
 
 /* Makes each target's own A and B, and room for its D. */
@@ -77,16 +79,11 @@ static void describe_products(comparison *x) {
   g.scale_d = 1;
   for (size_t i = 0; i < x->targets.count; i++) {
     smma_prepared_target *t = &x->targets.target[i];
-    smma_require(smma_convert_operands(&x->targets, t, &x->a, &x->b, x->path, &error) &&
-                     smma_tensor_new(x->d, x->a.rows, x->b.columns, &t->d, &error),
+    smma_require(smma_files_convert(&x->files, &x->targets, t, &error) &&
+                     smma_tensor_new(x->d, x->a->rows, x->b->columns, &t->d, &error),
                  &error);
     smma_describe_target(&x->targets, i, &g);
   }
-}
-
-static bool show_progress(size_t done, size_t all, void *context) {
-  smma_progress_show(context, done, all);
-  return false;
 }
 
 static void run(comparison *x) {
@@ -95,42 +92,24 @@ static void run(comparison *x) {
   smma_error error;
   r = (smma_compare_request){.target = x->targets.product,
                              .targets = x->targets.count,
-                             .a = {x->a.format, x->a.rows, x->a.columns, x->a.data},
-                             .b = {x->b.format, x->b.rows, x->b.columns, x->b.data},
-                             .progress = show_progress,
+                             .a = {x->a->format, x->a->rows, x->a->columns, x->a->data},
+                             .b = {x->b->format, x->b->rows, x->b->columns, x->b->data},
+                             .watch = smma_progress_watch,
                              .context = &progress};
-  smma_progress_start(&progress, "products", (double)x->b.columns * (double)x->a.columns);
+  smma_progress_start(&progress, "products", (double)x->b->columns * (double)x->a->columns);
   if (!smma_compare_run(&r, &x->result, &error)) smma_die_of(&error);
   smma_progress_end();
 }
 
 /* ---- Text ---- */
 
-/* Writes an error as text, or "-" if there were no finite results to compare. */
-static const char *error_text(double error, char text[32]) {
-  snprintf(text, 32, isnan(error) ? "-" : "%.2e", error);
-  return text;
-}
-
-static int wider(int width, const char *text) { return (int)strlen(text) > width ? (int)strlen(text) : width; }
-
-/* The widths of two columns: input formats with plans, and instructions. */
-static int inputs_width(const comparison *x) {
-  int width = 9;
-  for (size_t i = 0; i < x->targets.count; i++) width = wider(width, x->targets.target[i].shown);
-  return width;
-}
-
-static int names_width(const comparison *x) {
-  int width = 32;
-  for (size_t i = 0; i < x->targets.count; i++) width = wider(width, x->targets.target[i].instruction->name);
-  return width;
-}
+static int inputs_width(const comparison *x) { return smma_column_width(&x->targets, SMMA_COLUMN_INPUTS, 9); }
+static int names_width(const comparison *x) { return smma_column_width(&x->targets, SMMA_COLUMN_INSTRUCTION, 32); }
 
 static void print_row(const comparison *x, size_t i) {
   const smma_prepared_target *t = &x->targets.target[i];
   const smma_comparison *c = &x->result.pair[0][i];
-  const size_t results = x->a.rows * x->b.columns;
+  const size_t results = x->a->rows * x->b->columns;
   char differ[32] = "-", largest[40] = "-", total[32], own[32];
   if (i) {
     snprintf(differ, sizeof differ, "%zu (%.1f %%)", c->different,
@@ -139,8 +118,8 @@ static void print_row(const comparison *x, size_t i) {
       snprintf(largest, sizeof largest, "%.2e", smma_relative_difference(*c));
   }
   printf("%-14s %-*s %-*s  %21s  %13s  %16s  %24s\n", t->label, inputs_width(x), t->shown, names_width(x),
-         t->instruction->name, differ, largest, error_text(x->result.error[i].largest, total),
-         error_text(x->result.unit_error[i].largest, own));
+         t->instruction->name, differ, largest, smma_number_text(x->result.error[i].largest, total),
+         smma_number_text(x->result.unit_error[i].largest, own));
 }
 
 static size_t special_of(const comparison *x, size_t i) { return x->result.pair[0][i].special; }
@@ -152,7 +131,7 @@ static void print_counts(const comparison *x, const char *what, size_t (*count)(
   for (size_t i = 0; i < x->targets.count; i++) {
     const smma_prepared_target *t = &x->targets.target[i];
     if (!count(x, i)) continue;
-    printf("%s%zu of %zu on %s (%s)", before, count(x, i), x->a.rows * x->b.columns, t->label, t->shown);
+    printf("%s%zu of %zu on %s (%s)", before, count(x, i), x->a->rows * x->b->columns, t->label, t->shown);
     before = ", ";
   }
   if (before != what) putchar('\n');
@@ -160,8 +139,9 @@ static void print_counts(const comparison *x, const char *what, size_t (*count)(
 
 static void print_table(const comparison *x) {
   const smma_prepared_target *first = &x->targets.target[0];
-  printf("%s (%zu x %zu) times %s (%zu x %zu): %zu results in %s\n\n", x->path[0], x->a.rows, x->a.columns, x->path[1],
-         x->b.rows, x->b.columns, x->a.rows * x->b.columns, smma_format_text(x->d));
+  printf("%s (%zu x %zu) times %s (%zu x %zu): %zu results in %s\n\n", x->files.path[SMMA_OF_A], x->a->rows,
+         x->a->columns, x->files.path[SMMA_OF_B], x->b->rows, x->b->columns, x->a->rows * x->b->columns,
+         smma_format_text(x->d));
   printf("%-14s %-*s %-*s  %12s %-8.8s  %13s  %16s  %24s\n", "GPU", inputs_width(x),
          x->targets.has_plans ? "inputs, plan" : "inputs", names_width(x), "instruction", "differ from", first->label,
          "at most by", "end-to-end error", "error of the matrix unit");
@@ -176,18 +156,20 @@ static void print_table(const comparison *x) {
   print_counts(x, "no finite error, because they or the exact results are not finite: ", left_out_of);
 }
 
+static int shown_width(const smma_prepared_target *t) { return smma_maximum(12, (int)strlen(t->shown)); }
+
 static void print_pairs(const comparison *x) {
   const smma_prepared_target *t = x->targets.target;
   const size_t count = x->targets.count;
   if (count < 3) return;
   printf("\nresults that differ, pair by pair:\n%-*s", 15 + inputs_width(x), "");
-  for (size_t j = 0; j < count; j++) printf(" %*s", wider(12, t[j].shown), t[j].label);
+  for (size_t j = 0; j < count; j++) printf(" %*s", shown_width(&t[j]), t[j].label);
   printf("\n%-*s", 15 + inputs_width(x), "");
-  for (size_t j = 0; j < count; j++) printf(" %*s", wider(12, t[j].shown), t[j].shown);
+  for (size_t j = 0; j < count; j++) printf(" %*s", shown_width(&t[j]), t[j].shown);
   putchar('\n');
   for (size_t i = 0; i < count; i++) {
     printf("%-14s %-*s", t[i].label, inputs_width(x), t[i].shown);
-    for (size_t j = 0; j <= i; j++) printf(" %*zu", wider(12, t[j].shown), x->result.pair[j][i].different);
+    for (size_t j = 0; j <= i; j++) printf(" %*zu", shown_width(&t[j]), x->result.pair[j][i].different);
     putchar('\n');
   }
 }
@@ -224,7 +206,7 @@ int smma_command_compare(int argc, const char **argv) {
     smma_die("--on: one target has nothing to be compared with; for example --on V100,A100,H100");
   smma_require(smma_refuse_same_targets(&x.targets, &error), &error);
   load_matrices(&x, paths);
-  smma_require(smma_check_plans(&x.targets, x.a.columns, &error), &error);
+  smma_require(smma_check_plans(&x.targets, x.a->columns, &error), &error);
   describe_products(&x);
   run(&x);
   if (json) {
@@ -234,6 +216,6 @@ int smma_command_compare(int argc, const char **argv) {
     print_pairs(&x);
   }
   smma_free_targets(&x.targets);
-  smma_tensor_free(&x.a), smma_tensor_free(&x.b);
+  smma_files_free(&x.files);
   return smma_finish_output(x.result.same ? SMMA_EXIT_EQUAL : SMMA_EXIT_DIFFERENT);
 }

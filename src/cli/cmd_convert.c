@@ -6,19 +6,27 @@
 #include "cli/row.h"
 #include "rows/copy.h"
 
-static bool show(uint64_t done, uint64_t all, void *progress) {
-  smma_progress_show(progress, done, all);
-  return false;
+/* The input, and the format of the output. */
+typedef struct {
+  FILE *stream;
+  const char *name;
+  smma_vector_format format;
+} conversion;
+
+static bool write_rows(FILE *stream, const void *content, smma_error *error) {
+  const conversion *c = content;
+  smma_progress progress;
+  bool done;
+  smma_progress_start(&progress, "rows", 1);
+  done = smma_vectors_copy(c->stream, c->name, stream, c->format, smma_progress_watch, &progress, error);
+  smma_progress_end();
+  return done;
 }
 
 int smma_command_convert(int argc, const char **argv) {
   const char **files, *format_name = NULL, *path = "-";
-  smma_vector_format format;
-  smma_output output;
-  smma_progress progress;
+  conversion c;
   smma_error error;
-  FILE *in;
-  bool done;
   int status;
   struct poptOption options[] = {
       SMMA_VECTOR_FORMAT_OPTION(&format_name, " (default: by the ending of -o: .txt, .bin or .hex)"),
@@ -30,18 +38,13 @@ int smma_command_convert(int argc, const char **argv) {
       "vectors are copied; comments are not.\n",
       &status);
   if (!files) return status;
-  smma_require(smma_read_vector_format(format_name, path, &format, &error), &error);
-  if (!format_name && format == SMMA_VECTOR_TEXT && !smma_ends_with(path, ".txt"))
+  smma_require(smma_read_vector_format(format_name, path, &c.format, &error), &error);
+  if (!format_name && c.format == SMMA_VECTOR_TEXT && !smma_ends_with(path, ".txt"))
     smma_die("--format is missing: text, binary or readmemh, or -o FILE.txt, FILE.bin or FILE.hex");
-  in = smma_is_standard_output(files[0]) ? stdin : fopen(files[0], "r");
-  if (!in) smma_die("%s: %s", files[0], strerror(errno));
-  smma_require(smma_begin_output(path, "--output", &output, &error), &error);
-  smma_progress_start(&progress, "rows", 1);
-  done =
-      smma_vectors_copy(in, in == stdin ? "standard input" : files[0], output.stream, format, show, &progress, &error);
-  smma_progress_end();
-  if (in != stdin) fclose(in);
-  if (done) return smma_end_output(&output, "--output");
-  smma_drop_output(&output);
-  return smma_complain("%s", error.text);
+  c.stream = smma_is_standard_output(files[0]) ? stdin : fopen(files[0], "r");
+  if (!c.stream) smma_die("%s: %s", files[0], strerror(errno));
+  c.name = c.stream == stdin ? "standard input" : files[0];
+  status = smma_write_output(path, "--output", write_rows, &c);
+  if (c.stream != stdin) fclose(c.stream);
+  return status;
 }

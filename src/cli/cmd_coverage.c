@@ -1,12 +1,10 @@
 /* softmma coverage: counts the events of the arithmetic that test vectors cause, and lists events that are missing. */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "campaign/covered.h"
 #include "cli/output.h"
 #include "cli/row.h"
 #include "cli/target.h"
-#include "page/page.h"
 
 enum { DEFAULT_ROWS = 100000 };
 
@@ -72,26 +70,6 @@ static void print_one(const smma_covered *c, long long most) {
   if (c->tries) printf(", and whether a search of %" PRIu64 " rows made it happen", c->tries);
   puts(":");
   print_missed(c, most);
-}
-
-/* ---- Files ---- */
-
-static bool write_page(const smma_coverage *coverage, FILE *stream) {
-  smma_datum *page = smma_coverage_page(coverage);
-  const bool done = smma_page_write(stream, page);
-  smma_datum_free(page);
-  return done;
-}
-
-/* Writes the file `path` unless it is NULL. Ends the program if that fails. */
-static void write_file(const char *path, const char *option, const smma_coverage *coverage,
-                       bool (*write)(const smma_coverage *, FILE *)) {
-  smma_output output;
-  smma_error error;
-  if (!path) return;
-  smma_require(smma_begin_output(path, option, &output, &error), &error);
-  if (!write(coverage, output.stream) && !ferror(output.stream)) smma_die("out of memory");
-  if (smma_end_output(&output, option) != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
 }
 
 /* ---- The command ---- */
@@ -166,8 +144,9 @@ int smma_command_coverage(int argc, const char **argv) {
   smma_require(!tries || smma_coverage_search(&coverage, (uint64_t)seed, (uint64_t)tries, show_search, &p, &error),
                &error);
   smma_progress_end();
-  write_file(path, "--output", &coverage, smma_coverage_write_counts);
-  write_file(page, "--html", &coverage, write_page);
+  if ((path && smma_write_datum(path, "--output", smma_coverage_counts(&coverage)) != SMMA_EXIT_EQUAL) ||
+      (page && smma_write_page(page, "--html", smma_coverage_page(&coverage)) != SMMA_EXIT_EQUAL))
+    return SMMA_EXIT_FAILED;
   if (json) smma_print_datum(smma_coverage_datum(&coverage));
   for (size_t n = 0; !json && n < coverage.count; n++) print_one(&coverage.one[n], most);
   mismatches = coverage.totals.mismatches;

@@ -1,6 +1,4 @@
 /* softmma custom: checks the file of a custom unit, or writes one from a modelled instruction. */
-#include <stdlib.h>
-
 #include "cli/describe.h"
 #include "cli/output.h"
 #include "cli/target.h"
@@ -29,14 +27,6 @@ static int check_file(const char *path, bool json) {
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
-static int write_text(const smma_instruction *i, const char *path) {
-  const size_t length = smma_custom_text(i, NULL, 0);
-  char *text = malloc(length + 1);
-  if (!text) smma_die("out of memory");
-  smma_custom_text(i, text, length + 1);
-  return smma_write_text(path, "-o", text);
-}
-
 /* Writes the instruction as a composition of steps. */
 static int write_steps(const smma_instruction *i, const char *path) {
   const smma_operation o = smma_operation_of(i);
@@ -45,11 +35,11 @@ static int write_steps(const smma_instruction *i, const char *path) {
   custom.named.rule.algorithm = SMMA_COMPOSITION;
   if (!smma_compose(&o, &custom.named.rule.with.composition))
     smma_die("--steps: %s cannot be written in steps", i->name);
-  return write_text(&custom.instruction, path);
+  return smma_write_unit(path, "-o", &custom.instruction);
 }
 
 int smma_command_custom(int argc, const char **argv) {
-  const char *gpu = NULL, *output = NULL, **paths;
+  const char *gpu = NULL, *output = "-", **paths;
   smma_choice choice = {.instr = NULL};
   const smma_instruction *i;
   smma_error error;
@@ -75,7 +65,7 @@ int smma_command_custom(int argc, const char **argv) {
   if (gpu) {
     i = smma_choose_instruction(gpu, &choice, &error);
     smma_require(i, &error);
-    return (steps ? write_steps : write_text)(i, output ? output : "-");
+    return steps ? write_steps(i, output) : smma_write_unit(output, "-o", i);
   }
   if (!*paths) smma_die("a file or a target is missing: softmma custom FILE, or softmma custom TARGET");
   return check_file(*paths, json);

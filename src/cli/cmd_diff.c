@@ -16,11 +16,6 @@ typedef struct {
 
 /* ---- Output ---- */
 
-static void print_value(const smma_instruction *i, int width, const char *label, uint64_t d) {
-  char hex[24], value[40];
-  printf("  %-*s %s  %s\n", width, label, smma_hex_text(i->d, d, hex), smma_value_text(i->d, d, value));
-}
-
 static bool is_model(const subject *x) { return x->side.unit->methods == &smma_unit_model; }
 
 static void print_instruction(const subject *x) {
@@ -38,8 +33,7 @@ static void print_operands(const subject s[2], const smma_instruction *as) {
 }
 
 static void print_difference(const subject s[2], const smma_unit_difference *d) {
-  const size_t longest = strlen(s[0].label) > strlen(s[1].label) ? strlen(s[0].label) : strlen(s[1].label);
-  const int width = longest > 12 ? (int)longest : 12;
+  const int width = smma_maximum(12, smma_maximum((int)strlen(s[0].label), (int)strlen(s[1].label)));
   for (int n = 0; n < 2; n++) {
     const int k = s[n].side.instruction->k, steps = (d->as->k + k - 1) / k;
     printf("%s: ", s[n].gpu);
@@ -60,8 +54,8 @@ static void print_difference(const subject s[2], const smma_unit_difference *d) 
   printf("smallest row found, %d terms\n  ", d->terms);
   smma_print_dot_command(stdout, d->as, &d->row);
   putchar('\n');
-  print_value(d->as, width, s[0].label, d->row.d);
-  print_value(d->as, width, s[1].label, d->expected);
+  smma_print_value(stdout, 2, width, s[0].label, d->as->d, d->row.d);
+  smma_print_value(stdout, 2, width, s[1].label, d->as->d, d->expected);
   printf("normal data: %llu of %llu results differ\n", (unsigned long long)d->normal.mismatches,
          (unsigned long long)d->normal.rows);
 }

@@ -41,23 +41,6 @@ static int list_experiments(bool json) {
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
-/* Prints the source of an experiment in parentheses, in lines of at most 98 columns. */
-static void print_source(const smma_experiment *e, FILE *out) {
-  enum { COLUMNS = 98 };
-  const char *word = e->source;
-  size_t column = 1;
-  putc('(', out);
-  while (*word) {
-    size_t length = strcspn(word, " ");
-    bool breaks = column + 1 + length > COLUMNS;
-    if (word != e->source) putc(breaks ? '\n' : ' ', out);
-    fwrite(word, 1, length, out);
-    column = (breaks ? 0 : column + 1) + length;
-    word += length + (word[length] == ' ');
-  }
-  fputs(")\n", out);
-}
-
 /* Returns what --help prints after the options: the parameters of the experiment that the command line names. */
 static const char *details(int argc, const char **argv) {
   static char *text;
@@ -68,7 +51,7 @@ static const char *details(int argc, const char **argv) {
   for (int i = 1; i < argc && !e; i++) e = smma_experiment_find(argv[i]);
   if (e) {
     fprintf(out, "%s: %s\n", e->name, e->title);
-    print_source(e, out);
+    smma_experiment_print_source(e, out);
     fputs("Parameters, their values and those with --small:\n", out);
     for (const smma_experiment_parameter *p = e->parameters; p->name; p++)
       fprintf(out, "  %s=%s (%s)\n      %s\n", p->name, p->value, p->small, p->meaning);
@@ -110,41 +93,35 @@ static char *file_name(const experiment_options *o, const smma_experiment *e, co
   return name;
 }
 
-static void print_summary(const smma_experiment_run *run, FILE *out) {
-  fprintf(out, "%s: %s\n", run->experiment->name, run->experiment->title);
-  print_source(run->experiment, out);
-  putc('\n', out);
-  run->experiment->summarise(run, out);
+static bool write_csv(FILE *out, const void *run, smma_error *error) {
+  (void)error;
+  smma_experiment_print_csv(run, out);
+  return true;
 }
 
-static void print_text(const smma_experiment_run *run, FILE *out) {
+static bool write_text(FILE *out, const void *run, smma_error *error) {
+  (void)error;
   smma_experiment_print_head(run, out);
-  print_summary(run, out);
+  smma_experiment_print_summary(run, out);
+  return true;
 }
 
-static void write_file(const smma_experiment_run *run, const char *path,
-                       void (*print)(const smma_experiment_run *run, FILE *out)) {
-  smma_output output;
-  smma_error error;
-  smma_require(smma_begin_output(path, "-o", &output, &error), &error);
-  print(run, output.stream);
-  if (smma_end_output(&output, "-o") != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
+static bool write_svg(FILE *script, const void *run, smma_error *error) {
+  (void)error;
+  smma_plot_script(run, "svg", script);
+  return true;
+}
+
+static bool write_png(FILE *script, const void *run, smma_error *error) {
+  (void)error;
+  smma_plot_script(run, "pngcairo", script);
+  return true;
 }
 
 /* Draws a picture. Returns false after printing the reason if that fails. */
-static bool draw(const smma_experiment_run *run, const char *terminal, const char *path) {
-  FILE *script = tmpfile();
+static bool draw(const smma_experiment_run *run, smma_output_writer *write, const char *path) {
   smma_error error;
-  bool drawn = false;
-  if (!script) {
-    smma_complain("cannot make a temporary file: %s", strerror(errno));
-    return false;
-  }
-  smma_plot_script(run, terminal, script);
-  drawn = smma_draw_file(&smma_gnuplot, script, path, &error);
-  fclose(script);
-  if (!drawn) smma_complain("%s: %s", path, error.text);
-  return drawn;
+  return smma_draw_file(&smma_gnuplot, write, run, path, &error) || (smma_complain("%s: %s", path, error.text), false);
 }
 
 /* Draws the pictures; sets `*drawn` to false if there are none. Returns false after printing the reason if drawing
@@ -153,15 +130,10 @@ static bool draw_both(const smma_experiment_run *run, const char *svg, const cha
   smma_error error;
   *drawn = smma_program_is_there(&smma_gnuplot, &error);
   if (!*drawn) smma_note("no pictures: %s", error.text);
-  return !*drawn || (draw(run, "svg", svg) && draw(run, "pngcairo", png));
+  return !*drawn || (draw(run, write_svg, svg) && draw(run, write_png, png));
 }
 
 /* ---- Running ---- */
-
-static bool watch(size_t done, size_t cells, void *context) {
-  smma_progress_show(context, done, cells);
-  return smma_interrupted();
-}
 
 /* Removes partial results. Call it when the CSV and the text file are written: until then they allow to continue. */
 static void remove_parts(const char *part, const glob_t *shards) {
@@ -174,15 +146,16 @@ static int finish(const experiment_options *o, const smma_experiment_run *run, c
   char *text = file_name(o, run->experiment, "txt"), *svg = file_name(o, run->experiment, "svg"),
        *png = file_name(o, run->experiment, "png");
   bool drawn = !o->no_plot, done;
-  write_file(run, csv, smma_experiment_print_csv);
-  write_file(run, text, print_text);
+  if (smma_write_output(csv, "-o", write_csv, run) != SMMA_EXIT_EQUAL ||
+      smma_write_output(text, "-o", write_text, run) != SMMA_EXIT_EQUAL)
+    exit(SMMA_EXIT_FAILED);
   remove_parts(part, shards);
   done = o->no_plot || draw_both(run, svg, png, &drawn);
   if (done) smma_note("written: %s, .txt%s", csv, drawn ? ", .svg, .png" : "");
   if (o->json)
     smma_print_datum(smma_experiment_datum(run));
   else
-    print_summary(run, stdout);
+    smma_experiment_print_summary(run, stdout);
   free(text);
   free(svg);
   free(png);
@@ -225,7 +198,7 @@ static int run_experiment(const experiment_options *o, const smma_experiment *e)
   state.more = (const char *const *)shards.gl_pathv, state.count = shards.gl_pathc;
   smma_wait_for_interruption(); /* an interruption takes effect after the current cells */
   smma_progress_start(&progress, NULL, 1);
-  computed = smma_experiment_compute(&run, o->threads, &state, watch, &progress, &stopped, &error);
+  computed = smma_experiment_compute(&run, o->threads, &state, smma_progress_watch, &progress, &stopped, &error);
   smma_progress_end();
   if (!computed)
     status = smma_complain("%s", error.text);

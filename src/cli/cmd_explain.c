@@ -89,35 +89,35 @@ static void read_row(explain_request *r, const char *path, long long number) {
     smma_die("%s does not fit %s: %s", path, r->instruction[0]->name, why);
 }
 
-static void write_picture(const char *path, const smma_explained *unit, int count) {
-  smma_output output;
-  smma_error error;
-  smma_require(smma_begin_output(path, "--svg", &output, &error), &error);
-  if (!smma_picture_write(output.stream, unit, count, 0)) {
-    smma_drop_output(&output);
-    smma_die("out of memory");
-  }
-  if (smma_end_output(&output, "--svg") != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
+/* The explanations that a picture shows. */
+typedef struct {
+  smma_explained unit[2];
+  int count;
+} explained_units;
+
+static bool write_picture(FILE *stream, const void *content, smma_error *error) {
+  const explained_units *x = content;
+  return smma_picture_write(stream, x->unit, x->count, 0) || smma_no_memory(error);
 }
 
 /* Prints the explanation or writes the picture. Returns whether the two results differ. */
 static bool show(const explain_request *r, const char *svg, bool json) {
   smma_explained_row x[2];
-  smma_explained unit[2];
+  explained_units all = {.count = r->count};
   smma_error error;
   bool differ;
   for (int u = 0; u < r->count; u++) {
     smma_require(smma_explain_row_of(&x[u], r->unit[u], r->instruction[u], &r->row, &error), &error);
-    unit[u] = x[u].explained;
+    all.unit[u] = x[u].explained;
   }
   differ = x[0].explanation.result != x[r->count - 1].explanation.result;
-  if (svg) write_picture(svg, unit, r->count);
+  if (svg && smma_write_output(svg, "--svg", write_picture, &all) != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
   if (json)
-    smma_print_datum(smma_explanations_datum(unit, r->count));
+    smma_print_datum(smma_explanations_datum(all.unit, all.count));
   else if (!svg && r->count > 1)
-    smma_explain_print_two(stdout, unit, smma_terminal_width());
+    smma_explain_print_two(stdout, all.unit, smma_terminal_width());
   else if (!svg)
-    smma_explain_print(stdout, unit->operation, unit->explanation, smma_terminal_width());
+    smma_explain_print(stdout, all.unit->operation, all.unit->explanation, smma_terminal_width());
   for (int u = 0; u < r->count; u++) smma_explanation_free(&x[u].explanation);
   return differ;
 }

@@ -73,11 +73,6 @@ static void print_summary(const gemm_options *o, const smma_matrix_product *p, d
          products / seconds / 1e6);
 }
 
-static bool show_rows(size_t done, size_t all, void *context) {
-  smma_progress_show(context, done, all);
-  return false;
-}
-
 /* The progress of a product computed in blocks. Its K is known only when the files are open. */
 typedef struct {
   smma_progress progress;
@@ -94,7 +89,7 @@ static void compute_whole(const gemm_options *o, smma_matrix_product *p) {
   smma_progress progress;
   smma_error error;
   smma_require(smma_product_take(p, &smma_notes_printed, &error), &error);
-  p->arguments.progress = show_rows, p->arguments.progress_context = &progress;
+  p->arguments.progress = smma_progress_watch, p->arguments.progress_context = &progress;
   smma_progress_start(&progress, "products", (double)p->arguments.n * (double)p->arguments.k);
   smma_require(smma_product_run(p, &error), &error);
   smma_progress_end();

@@ -7,14 +7,19 @@
 #include "cli/target.h"
 #include "coverage/gen.h"
 
-static bool show(uint64_t done, uint64_t all, void *progress) {
-  smma_progress_show(progress, done, all);
-  return false;
-}
-
-static void note_cover(const smma_gen_result *r) {
-  smma_note("%zu rows make %zu of %zu events happen that are not impossible; %llu were tried", r->cover, r->events,
-            r->possible, (unsigned long long)r->tries);
+static bool write_rows(FILE *stream, const void *content, smma_error *error) {
+  const smma_gen_request *request = content;
+  smma_progress *progress = request->context;
+  smma_gen_result result;
+  bool done;
+  smma_progress_start(progress, "rows", 1);
+  if (!request->covers && isatty(fileno(stream))) progress->enabled = false; /* the terminal shows the test vectors */
+  done = smma_gen(request, stream, &result, error);
+  smma_progress_end();
+  if (done && request->covers)
+    smma_note("%zu rows make %zu of %zu events happen that are not impossible; %llu were tried", result.cover,
+              result.events, result.possible, (unsigned long long)result.tries);
+  return done;
 }
 
 int smma_command_gen(int argc, const char **argv) {
@@ -22,11 +27,8 @@ int smma_command_gen(int argc, const char **argv) {
   long long rows = LLONG_MIN, seed = 0;
   smma_choice choice = {.instr = NULL};
   int covers = 0, flags = 0, status;
-  bool written;
   smma_gen_request request;
-  smma_gen_result result;
   smma_progress progress;
-  smma_output output;
   smma_error error;
   struct poptOption options[] = {
       SMMA_ON_OPTION(&gpu, "the target"),
@@ -56,22 +58,12 @@ int smma_command_gen(int argc, const char **argv) {
                                .kind = SMMA_ROWS_KINDS,
                                .covers = covers,
                                .flags = flags,
-                               .watch = show,
+                               .watch = smma_progress_watch,
                                .context = &progress};
   smma_require((!kind_name || smma_read_kind(kind_name, &request.kind, &error)) &&
                    smma_read_tininess(flags, tininess, &request.tininess, &error) &&
                    smma_read_vector_format(format_name, path, &request.format, &error) &&
-                   (request.instruction = smma_choose_instruction(gpu, &choice, &error)) &&
-                   smma_begin_output(path, "--output", &output, &error),
+                   (request.instruction = smma_choose_instruction(gpu, &choice, &error)),
                &error);
-  smma_progress_start(&progress, "rows", 1);
-  if (!covers && isatty(fileno(output.stream))) progress.enabled = false; /* the test vectors on the terminal show it */
-  written = smma_gen(&request, output.stream, &result, &error);
-  smma_progress_end();
-  if (written) {
-    if (covers) note_cover(&result);
-    return smma_end_output(&output, "--output");
-  }
-  smma_drop_output(&output);
-  return smma_complain("%s", error.text);
+  return smma_write_output(path, "--output", write_rows, &request);
 }

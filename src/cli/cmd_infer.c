@@ -4,7 +4,6 @@
 #include "cli/output.h"
 #include "cli/target.h"
 #include "infer/report.h"
-#include "page/page.h"
 #include "unit/recording.h"
 
 typedef struct {
@@ -26,37 +25,33 @@ static void require_files(const outputs *o) {
 }
 
 static int write_model(const char *path, const smma_inference *found) {
-  static char text[1 << 16];
   const smma_instruction *unit = smma_inferred_unit(found, "inferred");
-  smma_output output;
-  smma_error error;
+  int status;
   if (!unit) smma_die("out of memory");
-  smma_require(smma_begin_output(path, "--output", &output, &error), &error);
-  smma_custom_write(unit, text, sizeof text);
+  status = smma_write_unit(path, "--output", unit);
   smma_custom_release(unit);
-  fputs(text, output.stream);
-  return smma_end_output(&output, "--output");
+  return status;
 }
 
-static int write_rows(const char *path, const char *option, const char *model, const smma_infer_request *request,
-                      const smma_inference *found, bool undecided) {
-  smma_output output;
-  smma_error error;
-  smma_require(smma_begin_output(path, option, &output, &error), &error);
-  if (!smma_write_inference_rows(output.stream, model, request, found, undecided) && !ferror(output.stream))
-    smma_die("out of memory");
-  return smma_end_output(&output, option);
+/* The arguments of smma_write_inference_rows. */
+typedef struct {
+  const char *model;
+  const smma_infer_request *request;
+  const smma_inference *found;
+  bool undecided;
+} proof_rows;
+
+static bool write_rows(FILE *stream, const void *content, smma_error *error) {
+  const proof_rows *p = content;
+  return smma_write_inference_rows(stream, p->model, p->request, p->found, p->undecided) || ferror(stream) ||
+         smma_no_memory(error);
 }
 
 static int write_page(const char *path, const smma_infer_request *request, const smma_inference *found) {
-  smma_output output;
   smma_datum *page;
   smma_error error;
   if (!smma_inference_page(request, found, &page, &error)) smma_die("--page: %s", error.text);
-  smma_require(smma_begin_output(path, "--page", &output, &error), &error);
-  smma_page_write(output.stream, page);
-  smma_datum_free(page);
-  return smma_end_output(&output, "--page");
+  return smma_write_page(path, "--page", page);
 }
 
 /* Writes the files of the options. The best model is written even if it does not reproduce all results, which the
@@ -66,8 +61,10 @@ static int write_files(const outputs *o, const smma_infer_request *request, cons
   if (o->page) status = write_page(o->page, request, found);
   if (!smma_inference_has_model(found)) return status;
   if (o->model && status == SMMA_EXIT_EQUAL) status = write_model(o->model, found);
-  if (o->proof && status == SMMA_EXIT_EQUAL) status = write_rows(o->proof, "--proof", o->model, request, found, false);
-  if (o->next && status == SMMA_EXIT_EQUAL) status = write_rows(o->next, "--next", NULL, request, found, true);
+  if (o->proof && status == SMMA_EXIT_EQUAL)
+    status = smma_write_output(o->proof, "--proof", write_rows, &(proof_rows){o->model, request, found, false});
+  if (o->next && status == SMMA_EXIT_EQUAL)
+    status = smma_write_output(o->next, "--next", write_rows, &(proof_rows){NULL, request, found, true});
   return status;
 }
 

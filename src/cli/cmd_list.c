@@ -36,13 +36,9 @@ static size_t print_table(const smma_instruction_table *table, const char *gpu, 
   return rows;
 }
 
-static const char *text_at(const smma_datum *record, const char *key) {
-  return smma_datum_text_of(smma_datum_get(record, key));
-}
-
 static void print_gpu(const smma_datum *gpu, int width) {
   (void)width;
-  printf("%-13s  %s\n", text_at(gpu, "arch"), text_at(gpu, "name"));
+  printf("%-13s  %s\n", smma_text_at(gpu, "arch"), smma_text_at(gpu, "name"));
 }
 
 /* Writes the number of a key as text, or "-" for null. */
@@ -54,7 +50,7 @@ static const char *number_at(const smma_datum *record, const char *key, char tex
 
 static void print_format(const smma_datum *format, int width) {
   char bits[16], exponent[16], fraction[16], bias[16];
-  printf("%-*s  %4s  %8s  %8s  %4s\n", width, text_at(format, "name"), number_at(format, "bits", bits),
+  printf("%-*s  %4s  %8s  %8s  %4s\n", width, smma_text_at(format, "name"), number_at(format, "bits", bits),
          number_at(format, "exponent_bits", exponent), number_at(format, "fraction_bits", fraction),
          number_at(format, "bias", bias));
 }
@@ -62,7 +58,7 @@ static void print_format(const smma_datum *format, int width) {
 static void print_question(const smma_datum *question, int width) {
   const smma_datum *candidates = smma_datum_get(question, "candidates");
   (void)width;
-  printf("%s: %s\n", text_at(question, "name"), text_at(question, "question"));
+  printf("%s: %s\n", smma_text_at(question, "name"), smma_text_at(question, "question"));
   for (size_t c = 0; c < smma_datum_size(candidates); c++)
     printf("  %s\n", smma_datum_text_of(smma_datum_at(candidates, c)));
 }

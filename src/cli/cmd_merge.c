@@ -7,25 +7,24 @@
 #include "report/merge.h"
 
 /* Adds up coverage counts. Prints the sum as JSON if `path` is NULL; otherwise writes the file and prints a line. */
-static void merge_coverage(const char **files, const char *path) {
+static int merge_coverage(const char **files, const char *path) {
   smma_coverage coverage = {0};
-  smma_output output;
   smma_error error;
   size_t count = 0;
+  int status;
   for (; files[count]; count++) {
     if (!smma_is_coverage_counts(files[count]))
       smma_die("%s is no file of coverage, as the first one is", files[count]);
     smma_require(smma_coverage_add_counts(&coverage, files[count], &error), &error);
   }
-  smma_require(smma_begin_output(path ? path : "-", "-o", &output, &error), &error);
-  if (!smma_coverage_write_counts(&coverage, output.stream) && !ferror(output.stream)) smma_die("out of memory");
-  if (smma_end_output(&output, "-o") != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
+  status = smma_write_datum(path ? path : "-", "-o", smma_coverage_counts(&coverage));
   smma_coverage_free(&coverage);
-  if (path) printf("%s: coverage of %zu files\n", path, count);
+  if (path && status == SMMA_EXIT_EQUAL) printf("%s: coverage of %zu files\n", path, count);
+  return status;
 }
 
 /* Merges campaign reports. Prints the result as JSON if `path` is NULL; otherwise writes the file and prints a line. */
-static void merge_reports(const char **files, const char *path) {
+static int merge_reports(const char **files, const char *path) {
   smma_read_report **list;
   smma_report_totals totals;
   smma_error error;
@@ -47,6 +46,7 @@ static void merge_reports(const char **files, const char *path) {
     smma_print_datum(smma_report_datum(&list[0]->report));
   for (size_t f = 0; f < count; f++) smma_read_report_free(list[f]);
   free(list);
+  return SMMA_EXIT_EQUAL;
 }
 
 int smma_command_merge(int argc, const char **argv) {
@@ -68,9 +68,5 @@ int smma_command_merge(int argc, const char **argv) {
   smma_require(json || (smma_is_given(path, "-o", "whole.json", &error) &&
                         smma_check_file(path, "-o", "the summary", &error) && smma_check_writable(path, "-o", &error)),
                &error);
-  if (smma_is_coverage_counts(files[0]))
-    merge_coverage(files, path);
-  else
-    merge_reports(files, path);
-  return smma_finish_output(SMMA_EXIT_EQUAL);
+  return smma_finish_output((smma_is_coverage_counts(files[0]) ? merge_coverage : merge_reports)(files, path));
 }

@@ -1,9 +1,7 @@
 /* softmma vectors next: chooses test vectors on which candidate models differ. */
 #include "cli/output.h"
-#include "cli/row.h"
 #include "cli/target.h"
 #include "equal/apart.h"
-#include "rows/text.h"
 
 enum { MOST_ROWS = 10000 };
 
@@ -21,23 +19,17 @@ static void add_unit(subjects *s, const char *name, const char *option, const sm
   s->units++;
 }
 
-/* Writes the test vectors, each after a comment with the result of every unit. */
-static void write_rows(FILE *stream, const smma_instruction *i, const subjects *s, const smma_apart *apart) {
-  const smma_row_layout layout = smma_row_layout_of(i);
-  smma_vector_header header;
-  smma_vector_header_of(i, &header);
-  smma_text_write_header(stream, &header);
-  for (size_t r = 0; r < apart->count; r++) {
-    smma_row row;
-    char hex[24];
-    fprintf(stream, "# %d different results:", apart->distinct[r]);
-    for (int u = 0; u < s->units; u++)
-      fprintf(stream, "%s %s %s", u ? "," : "", s->unit[u].name,
-              smma_hex_text(i->d, apart->other[r * (size_t)s->units + (size_t)u], hex));
-    fputc('\n', stream);
-    smma_rows_get(&apart->rows, r, &row);
-    smma_text_write_row(stream, &layout, &row);
-  }
+/* The arguments of smma_apart_write. */
+typedef struct {
+  const smma_apart_search *search;
+  const smma_apart *apart;
+} found_rows;
+
+static bool write_rows(FILE *stream, const void *content, smma_error *error) {
+  const found_rows *found = content;
+  (void)error;
+  smma_apart_write(stream, found->search, found->apart);
+  return true;
 }
 
 /* Prints the pairs of units that were not separated, on stderr, because stdout may take the test vectors. */
@@ -95,14 +87,10 @@ int smma_command_next(int argc, const char **argv) {
                    smma_find_apart(&search, &apart, &error),
                &error);
   report(&s, &apart, searched);
-  if (json) {
+  if (json)
     smma_print_datum(smma_apart_datum(&search, &apart));
-  } else {
-    smma_output output;
-    smma_require(smma_begin_output(path, "--output", &output, &error), &error);
-    write_rows(output.stream, search.as, &s, &apart);
-    status = smma_end_output(&output, "--output");
-  }
+  else
+    status = smma_write_output(path, "--output", write_rows, &(found_rows){&search, &apart});
   if (status == SMMA_EXIT_EQUAL && !apart.all_separated) status = SMMA_EXIT_DIFFERENT;
   smma_free_apart(&apart);
   for (int u = 0; u < s.units; u++) smma_unit_close(&s.unit[u]);

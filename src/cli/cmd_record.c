@@ -4,8 +4,6 @@
 #include "cli/row.h"
 #include "cli/target.h"
 
-static void show_progress(uint64_t done, uint64_t all, void *context) { smma_progress_show(context, done, all); }
-
 static bool append_rows(const smma_rows *rows, size_t count, void *list, smma_error *error) {
   (void)error;
   smma_append_rows(list, rows, count);
@@ -27,16 +25,17 @@ static int print_rows(const smma_record_request *q) {
   return good ? smma_finish_output(SMMA_EXIT_EQUAL) : smma_complain("%s", error.text);
 }
 
-static int write_file(const smma_record_request *q, const char *path, smma_vector_format format) {
-  smma_output output;
-  smma_error error;
-  bool good;
-  smma_require(smma_begin_output(path, "--output", &output, &error), &error);
-  good = smma_record_write(q, output.stream, format, &error);
+/* The recording, and the format of its file. */
+typedef struct {
+  smma_record_request request;
+  smma_vector_format format;
+} recording;
+
+static bool write_rows(FILE *stream, const void *content, smma_error *error) {
+  const recording *r = content;
+  const bool good = smma_record_write(&r->request, stream, r->format, error);
   smma_progress_end();
-  if (good) return smma_end_output(&output, "--output");
-  smma_drop_output(&output);
-  return smma_complain("%s", error.text);
+  return good;
 }
 
 int smma_command_record(int argc, const char **argv) {
@@ -45,8 +44,8 @@ int smma_command_record(int argc, const char **argv) {
   smma_choice choice = {.instr = NULL};
   int json = 0, status;
   smma_progress progress;
-  smma_record_request q = {.progress = show_progress, .context = &progress};
-  smma_vector_format format;
+  recording r = {.request = {.watch = smma_progress_watch, .context = &progress}};
+  smma_record_request *q = &r.request;
   smma_unit unit;
   smma_error error;
   struct poptOption options[] = {
@@ -68,17 +67,17 @@ int smma_command_record(int argc, const char **argv) {
     return status;
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
   if (json && (path || format_name)) smma_die("--json prints the rows as JSON; it takes no --output and --format");
-  smma_require(smma_read_vector_format(format_name, path, &format, &error) &&
+  smma_require(smma_read_vector_format(format_name, path, &r.format, &error) &&
                    smma_is_given(unit_name, "--unit", "pipe:./unit.py", &error) &&
                    (json || smma_is_given(path, "--output", "rows.txt", &error)) &&
-                   (q.instruction = smma_choose_instruction(gpu, &choice, &error)),
+                   (q->instruction = smma_choose_instruction(gpu, &choice, &error)),
                &error);
   if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
-  q.unit = &unit, q.rows = (uint64_t)rows;
-  smma_require(smma_read_recipe(kind, seed, &q.recipe, &error), &error);
-  if (!smma_record_check(&q, &error)) smma_die("--unit: %s", error.text);
+  q->unit = &unit, q->rows = (uint64_t)rows;
+  smma_require(smma_read_recipe(kind, seed, &q->recipe, &error), &error);
+  if (!smma_record_check(q, &error)) smma_die("--unit: %s", error.text);
   smma_progress_start(&progress, "rows", 1);
-  status = json ? print_rows(&q) : write_file(&q, path, format);
+  status = json ? print_rows(q) : smma_write_output(path, "--output", write_rows, &r);
   smma_unit_close(&unit);
   return status;
 }

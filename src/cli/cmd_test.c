@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/classes.h"
+#include "classes/text.h"
 #include "cli/output.h"
 #include "cli/row.h"
 #include "cli/target.h"
@@ -37,11 +37,6 @@ static bool save(const smma_report *report, void *context, smma_error *error) {
 
 /* ---- Results ---- */
 
-static void print_values(const smma_instruction *i, const char *unit, uint64_t d) {
-  char hex[24], value[40];
-  printf("  %-24s %s  %s\n", unit, smma_hex_text(i->d, d, hex), smma_value_text(i->d, d, value));
-}
-
 /* Prints the drawing, and below it the bits of both units' results with the differences marked. row->d is the result of
    `unit`, and `expected` that of `against`. */
 static void print_mismatch(const smma_instruction *i, const smma_row *row, const char *unit, const char *against,
@@ -61,8 +56,8 @@ static void print_example(const campaign *c, const smma_report_result *r) {
          recorded ? "" : ". Minimised");
   smma_print_dot_command(stdout, r->instruction, row);
   putchar('\n');
-  print_values(r->instruction, c->what.unit->name, row->d);
-  print_values(r->instruction, c->what.against->name, r->result.expected);
+  smma_print_value(stdout, 2, 24, c->what.unit->name, r->instruction->d, row->d);
+  smma_print_value(stdout, 2, 24, c->what.against->name, r->instruction->d, r->result.expected);
   printf("  the model:\n");
   print_mismatch(r->instruction, row, c->what.unit->name, c->what.against->name, r->result.expected);
 }
@@ -92,7 +87,7 @@ static void print_result(const campaign *c, const smma_report_result *r) {
   if (r->result.has_example) print_example(c, r);
   if (r->classes) {
     const smma_class_words words = smma_report_class_words(&c->report, r);
-    smma_print_classes(r->classes, &words);
+    smma_print_classes(stdout, r->classes, &words);
   } else if (r->kept.count && r->result.not_repeated) {
     printf("  its mismatches cannot be sorted into classes: the unit is not a function of its operands alone\n");
   } else if (r->kept.count && c->report.shard.count) {

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include "cli/matrices.h"
+#include "cli/output.h"
 #include "cli/sweep.h"
 #include "cli/target.h"
+#include "compare/files.h"
 #include "matrix/stored.h"
 
 typedef struct {
@@ -102,34 +104,22 @@ static void parse_shape(const char *text, smma_tolerance_request *r) {
   r->m = (size_t)size[0], r->n = (size_t)size[1], r->k = (size_t)size[2];
 }
 
-/* Loads a matrix without its stored form, so that every target rounds or quantises its numbers. */
-static void load_numbers(const char *path, smma_tensor *t) {
-  smma_error error;
-  smma_require(smma_load_matrix(path, t, &error), &error);
-  smma_stored_free(t->stored);
-  t->stored = NULL;
-}
-
+/* Reads the numbers of the files, not their stored forms, so that every target rounds or quantises them. */
 static void take_files(const tolerance_options *o, const char **paths, smma_prepared_targets *x) {
-  smma_tensor a, b, c = {.format = SMMA_NO_FORMAT};
+  smma_files f = {.path = {[SMMA_OF_A] = paths[0], [SMMA_OF_B] = paths[1], [SMMA_OF_C] = o->c},
+                  .raw = smma_raw_encodings,
+                  .hint = SMMA_NO_TRANSPOSE};
+  smma_tensor *a = &f.of[SMMA_OF_A], *b = &f.of[SMMA_OF_B], *c = &f.of[SMMA_OF_C];
   smma_error error;
-  load_numbers(paths[0], &a), load_numbers(paths[1], &b);
-  smma_require(smma_check_meanings(x, &a, &b, paths, SMMA_ONE_FORMAT, &error) &&
-                   (!o->c || smma_load_matrix(o->c, &c, &error)) &&
-                   smma_check_inner(&a, &b, paths, "", "", SMMA_NO_TRANSPOSE, &error),
-               &error);
-  if (c.data && (c.rows != a.rows || c.columns != b.columns))
-    smma_die("%s is %zu x %zu, but the product is %zu x %zu", o->c, c.rows, c.columns, a.rows, b.columns);
-  if (!a.rows || !b.columns || !a.columns)
+  smma_require(smma_files_read(&f, x, SMMA_ONE_FORMAT, &error) && (!o->c || smma_load_matrix(o->c, c, &error)), &error);
+  if (c->data && (c->rows != a->rows || c->columns != b->columns))
+    smma_die("%s is %zu x %zu, but the product is %zu x %zu", o->c, c->rows, c->columns, a->rows, b->columns);
+  if (!a->rows || !b->columns || !a->columns)
     smma_die("%s times %s is empty; there is nothing to measure", paths[0], paths[1]);
-  for (size_t i = 0; i < x->count; i++) {
-    smma_prepared_target *t = &x->target[i];
-    smma_require(smma_convert_operands(x, t, &a, &b, paths, &error) &&
-                     (!c.data || smma_take_matrix(&c, t->instruction->c, SMMA_ROUND_NEAREST_EVEN,
-                                                  (smma_label){"C", o->c}, smma_notes_of_target(x, t), &t->c, &error)),
-                 &error);
-  }
-  smma_tensor_free(&a), smma_tensor_free(&b), smma_tensor_free(&c);
+  smma_stored_free(a->stored), smma_stored_free(b->stored);
+  a->stored = b->stored = NULL;
+  for (size_t i = 0; i < x->count; i++) smma_require(smma_files_convert(&f, x, &x->target[i], &error), &error);
+  smma_files_free(&f);
 }
 
 /* Ends the program with one line if files and options for random data are mixed, or a file is missing. */
@@ -183,20 +173,9 @@ static void print_heading(const smma_tolerance_result *x) {
   printf("exact results: |x| 50 %% %.3g, 99 %% %.3g, max %.3g\n\n", x->exact[0], x->exact[2], x->exact[4]);
 }
 
-typedef enum { LABELS, INPUTS, NAMES } column;
-
-static int width_of(const smma_prepared_targets *x, column of) {
-  static const size_t least[] = {6, 8, 24};
-  size_t width = least[of];
-  for (const smma_prepared_target *t = x->target; t < x->target + x->count; t++) {
-    const size_t length = strlen(of == LABELS ? t->label : of == INPUTS ? t->shown : t->instruction->name);
-    if (length > width) width = length;
-  }
-  return (int)width;
-}
-
 static void print_errors(const smma_prepared_targets *of, const smma_tolerance_result *x) {
-  const int labels = width_of(of, LABELS), inputs = width_of(of, INPUTS), names = width_of(of, NAMES);
+  const int labels = smma_column_width(of, SMMA_COLUMN_LABEL, 6), inputs = smma_column_width(of, SMMA_COLUMN_INPUTS, 8),
+            names = smma_column_width(of, SMMA_COLUMN_INSTRUCTION, 24);
   char text[32];
   size_t unbounded = 0, special = 0;
   printf("%-*s  %-*s  %-*s", labels, "GPU", inputs, of->has_plans ? "inputs, plan" : "inputs", names,
@@ -281,8 +260,6 @@ static void print_text(const smma_prepared_targets *of, const smma_tolerance_res
 
 /* ---- The study ---- */
 
-static void show_progress(size_t done, size_t all, void *context) { smma_progress_show(context, done, all); }
-
 /* Takes FP64 matrices for an accurate product. */
 static void take_doubles(const tolerance_options *o, const char **paths, smma_tensor matrix[2], smma_sweep_request *r) {
   smma_error error;
@@ -310,7 +287,7 @@ static void prepare(const tolerance_options *o, const smma_sweep *sweep, smma_pr
   *r = (smma_tolerance_request){.target = x->product, .targets = x->count, .margin = o->margin};
   r->stored = o->store ? smma_format_of_option(o->store, "--store", &error) : SMMA_NO_FORMAT;
   smma_require(!o->store || r->stored != SMMA_NO_FORMAT, &error);
-  r->progress = show_progress;
+  r->watch = smma_progress_watch;
 }
 
 static int run_sweep(const tolerance_options *o, const char **paths) {

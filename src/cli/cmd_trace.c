@@ -5,7 +5,7 @@
 #include "cli/output.h"
 #include "cli/target.h"
 #include "cli/trace.h"
-#include "plan/scales.h"
+#include "compare/files.h"
 #include "trace/table.h"
 
 typedef struct {
@@ -17,11 +17,6 @@ typedef struct {
 } trace_options;
 
 static const trace_options defaults = {.alpha = 1, .beta = 1, .scale_d = 1};
-
-/* The matrices of the files: whole, or only the row and the column that the traced element needs. */
-typedef struct {
-  smma_tensor a, b, c, bias, scale_a, scale_b;
-} files;
 
 /* ---- Targets ---- */
 
@@ -49,108 +44,37 @@ static void find_targets(const trace_options *o, smma_command_trace_study *x) {
 
 /* ---- Operands ---- */
 
-static void take_part(smma_tensor *t, size_t row, size_t rows, size_t column, size_t columns) {
-  smma_tensor part;
-  smma_error error;
-  smma_require(smma_tensor_part(t, row, rows, column, columns, &part, &error), &error);
-  smma_replace_tensor(t, &part);
-}
-
-static void transpose(smma_tensor *t) {
-  smma_tensor turned;
-  smma_error error;
-  smma_require(smma_tensor_transpose(t, &turned, &error), &error);
-  smma_replace_tensor(t, &turned);
-}
-
-static void load_files(const trace_options *o, const char **paths, smma_command_trace_study *x, files *f) {
+/* Reads the matrices of the files. Ends the program if an option gives one that the product cannot take. */
+static void load_files(const trace_options *o, const char **paths, smma_command_trace_study *x, smma_files *f) {
   smma_trace_request *r = &x->request;
   smma_error error;
+  *f = (smma_files){.path = {[SMMA_OF_A] = paths[0],
+                             [SMMA_OF_B] = paths[1],
+                             [SMMA_OF_C] = o->c,
+                             [SMMA_OF_BIAS] = o->bias,
+                             [SMMA_OF_SCALE_A] = o->scale_a,
+                             [SMMA_OF_SCALE_B] = o->scale_b},
+                    .raw = smma_raw_encodings,
+                    .transpose_a = o->transpose_a,
+                    .transpose_b = o->transpose_b,
+                    .hint = " (--transpose-a, --transpose-b)"};
   x->path[0] = paths[0], x->path[1] = paths[1];
-  smma_require(smma_load_matrix(paths[0], &f->a, &error) && smma_load_matrix(paths[1], &f->b, &error) &&
-                   smma_check_meanings(&x->targets, &f->a, &f->b, paths, SMMA_ONE_FORMAT, &error),
-               &error);
-  for (int n = 0; n < 2; n++)
-    if ((n ? o->scale_b : o->scale_a) && (n ? f->b : f->a).stored)
-      smma_die("--scale-%c: %s is quantised, so that it has its own factors; leave it out", n ? 'b' : 'a', paths[n]);
-  if (o->transpose_a) transpose(&f->a);
-  if (o->transpose_b) transpose(&f->b);
-  r->m = f->a.rows, r->k = f->a.columns, r->n = f->b.columns;
-  smma_require(smma_check_inner(&f->a, &f->b, paths, o->transpose_a ? " transposed" : "",
-                                o->transpose_b ? " transposed" : "", " (--transpose-a, --transpose-b)", &error),
-               &error);
+  smma_require(smma_files_read(f, &x->targets, SMMA_ONE_FORMAT, &error), &error);
+  r->m = f->of[SMMA_OF_A].rows, r->k = f->of[SMMA_OF_A].columns, r->n = f->of[SMMA_OF_B].columns;
   if (!r->m || !r->n) smma_die("%s times %s has no elements: it is %zu x %zu", paths[0], paths[1], r->m, r->n);
-  smma_require((!o->c || smma_load_shaped(o->c, "-C", r->m, r->n, "A*B is", &f->c, &error)) &&
-                   (!o->bias || smma_load_shaped(o->bias, "--bias", 1, r->n, "this product needs", &f->bias, &error)),
-               &error);
+  smma_require(smma_files_read_others(f, &x->targets, &error), &error);
 }
 
-/* Loads the scale factors of blocks or of a plan's parts. Ends the program if the targets need
-   different numbers of scale factors. */
-static void load_scales(const trace_options *o, const smma_command_trace_study *x, files *f) {
-  const smma_prepared_target *t = x->targets.target;
-  const smma_trace_request *r = &x->request;
-  const smma_scales scales = smma_scales_of(t->plan.plan, t->instruction);
-  const size_t factors = smma_scales_along(scales, r->k);
-  smma_error error;
-  for (size_t i = 1; i < x->targets.count; i++)
-    if (smma_scales_of(t[i].plan.plan, t[i].instruction).each != scales.each)
-      smma_die("--scale-a: scale factors of %s are of other products than those of %s", t[i].label, t->label);
-  smma_require(smma_load_shaped(o->scale_a, "--scale-a", r->m, factors, "this product needs", &f->scale_a, &error) &&
-                   smma_load_shaped(o->scale_b, "--scale-b", factors, r->n, "this product needs", &f->scale_b, &error),
-               &error);
-}
-
-/* Reduces the matrices to the product that gives element [i, j]: row i of A times column j of B. */
-static void take_element(const smma_trace_request *r, files *f) {
-  const size_t i = r->at[0], j = r->at[1];
-  take_part(&f->a, i, 1, 0, r->k), take_part(&f->b, 0, r->k, j, 1);
-  if (f->c.data) take_part(&f->c, i, 1, j, 1);
-  if (f->bias.data) take_part(&f->bias, 0, 1, j, 1);
-  if (f->scale_a.data) take_part(&f->scale_a, i, 1, 0, f->scale_a.columns);
-  if (f->scale_b.data) take_part(&f->scale_b, 0, f->scale_b.rows, j, 1);
-}
-
-/* Takes a matrix that may be missing. */
-static void take_given(const smma_tensor *from, smma_format target_format, smma_rounding rounding, smma_label label,
-                       const smma_notes *notes, smma_tensor *taken) {
-  smma_error error;
-  *taken = (smma_tensor){.format = SMMA_NO_FORMAT};
-  smma_require(!from->data || smma_take_matrix(from, target_format, rounding, label, notes, taken, &error), &error);
-}
-
-static void convert(const trace_options *o, const smma_command_trace_study *x, const files *f,
-                    smma_prepared_target *t) {
-  const smma_instruction *i = t->instruction;
-  const smma_notes *notes = smma_notes_of_target(&x->targets, t);
-  const smma_format scale = smma_scales_of(t->plan.plan, i).format;
-  const smma_rounding nearest = SMMA_ROUND_NEAREST_EVEN;
-  smma_error error;
-  if (i->scale_block && o->scale_a) { /* A and B are quantised already, with these scale factors */
-    take_given(&f->a, i->a, t->rounding.a, (smma_label){"A", x->path[0]}, notes, &t->a);
-    take_given(&f->b, i->b, t->rounding.b, (smma_label){"B", x->path[1]}, notes, &t->b);
-  } else {
-    smma_require(smma_convert_operands(&x->targets, t, &f->a, &f->b, x->path, &error), &error);
-  }
-  if (f->scale_a.data) {
-    take_given(&f->scale_a, scale, nearest, (smma_label){"--scale-a", o->scale_a}, NULL, &t->scale_a);
-    take_given(&f->scale_b, scale, nearest, (smma_label){"--scale-b", o->scale_b}, NULL, &t->scale_b);
-    transpose(&t->scale_b); /* the library takes scale factors of B column by column */
-  }
-  take_given(&f->c, i->c, nearest, (smma_label){"C", o->c}, notes, &t->c);
-  take_given(&f->bias, SMMA_F32, nearest, (smma_label){"--bias", o->bias}, notes, &t->bias);
-}
-
-static void describe_products(const trace_options *o, smma_command_trace_study *x, files *f) {
+static void describe_products(const trace_options *o, smma_command_trace_study *x, smma_files *f) {
   smma_gemm_arguments g;
+  smma_error error;
   smma_gemm_defaults(&g, sizeof g);
   g.alpha = o->alpha, g.beta = o->beta, g.scale_d = o->scale_d, g.threads = o->threads;
   for (size_t i = 0; i < x->targets.count; i++) {
-    convert(o, x, f, &x->targets.target[i]);
+    smma_require(smma_files_convert(f, &x->targets, &x->targets.target[i], &error), &error);
     smma_describe_target(&x->targets, i, &g);
   }
-  for (smma_tensor *t[] = {&f->a, &f->b, &f->c, &f->bias, &f->scale_a, &f->scale_b}, **e = t; e < t + 6; e++)
-    smma_tensor_free(*e);
+  smma_files_free(f);
 }
 
 /* ---- Which element ---- */
@@ -170,15 +94,17 @@ static void parse_at(const char *text, smma_trace_request *r) {
 /* Loads a result of --d. Ends the program if D's format does not have all its values: they are not rounded. */
 static void load_own(const char *path, smma_format format, smma_command_trace_study *x) {
   const size_t m = x->request.m, n = x->request.n;
+  const smma_label label = {"--d", path};
   smma_tensor file, numbers, d;
   smma_conversion conversion = {0};
   smma_error error;
-  smma_require(smma_load_shaped(path, "--d", m, n, "the product is", &file, &error) &&
-                   smma_take_numbers(&file, format, (smma_label){"--d", path}, &smma_notes_printed, &numbers, &error),
+  smma_require(smma_load_matrix(path, &file, &error) &&
+                   smma_check_shape(&file, label, m, n, "the product is", &error) &&
+                   smma_take_numbers(&file, format, label, &smma_notes_printed, &numbers, &error),
                &error);
   smma_replace_tensor(&file, &numbers);
   if (smma_is_raw(&file, format)) {
-    take_given(&file, format, SMMA_ROUND_NEAREST_EVEN, (smma_label){"D", path}, NULL, &d);
+    smma_require(smma_take_matrix(&file, format, SMMA_ROUND_NEAREST_EVEN, label, NULL, &d, &error), &error);
   } else {
     smma_require(smma_tensor_new(format, m, n, &d, &error), &error);
     smma_convert(file.format, file.data, format, d.data, m * n, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY,
@@ -207,21 +133,15 @@ static void load_owns(const trace_options *o, smma_format format, smma_command_t
 
 /* ---- The study ---- */
 
-static void draw(const smma_command_trace_study *x, const char *path) {
+static bool write_picture(FILE *stream, const void *content, smma_error *error) {
+  const smma_command_trace_study *x = content;
   char subtitle[400];
-  smma_output output;
-  smma_error error;
   snprintf(subtitle, sizeof subtitle, "%.150s times %.150s", x->path[0], x->path[1]);
-  smma_require(smma_begin_output(path, "--svg", &output, &error), &error);
-  if (!smma_trace_draw(output.stream, &x->result, subtitle)) {
-    smma_drop_output(&output);
-    smma_die("out of memory");
-  }
-  if (smma_end_output(&output, "--svg") != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
+  return smma_trace_draw(stream, &x->result, subtitle) || smma_no_memory(error);
 }
 
 static void prepare(const trace_options *o, const char **paths, smma_command_trace_study *x) {
-  files f = {.c = {.data = NULL}};
+  smma_files f;
   smma_format d;
   smma_error error;
   find_targets(o, x);
@@ -232,13 +152,12 @@ static void prepare(const trace_options *o, const char **paths, smma_command_tra
     smma_die("--d: results of the targets are in different formats; give targets with one");
   smma_require(!o->svg || smma_check_writable(o->svg, "--svg", &error), &error);
   load_files(o, paths, x, &f);
-  if (o->scale_a) load_scales(o, x, &f);
   smma_require(smma_check_plans(&x->targets, x->request.k, &error), &error);
   if (o->own) load_owns(o, d, x);
   if (o->at) parse_at(o->at, &x->request);
   for (size_t i = 0; o->at && !o->scale_a && i < x->targets.count; i++)
-    smma_require(smma_find_factors(&x->targets.target[i], &f.a, &f.b, x->path, &error), &error);
-  if (o->at) take_element(&x->request, &f);
+    smma_require(smma_find_factors(&x->targets.target[i], &f.of[SMMA_OF_A], &f.of[SMMA_OF_B], x->path, &error), &error);
+  smma_require(!o->at || smma_files_keep_element(&f, x->request.at[0], x->request.at[1], &error), &error);
   describe_products(o, x, &f);
   x->request.target = x->targets.product, x->request.targets = x->targets.count;
 }
@@ -248,7 +167,7 @@ static int run(const trace_options *o, const char **paths) {
   smma_error error;
   prepare(o, paths, &x);
   if (!smma_trace_run(&x.request, &x.result, &error)) smma_die_of(&error);
-  if (o->svg) draw(&x, o->svg);
+  if (o->svg && smma_write_output(o->svg, "--svg", write_picture, &x) != SMMA_EXIT_EQUAL) return SMMA_EXIT_FAILED;
   if (o->json)
     smma_print_datum(smma_trace_datum(&x.result, (size_t)o->every));
   else

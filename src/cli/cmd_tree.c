@@ -1,5 +1,4 @@
 /* softmma tree: finds and prints the order in which a unit adds its products. */
-#include <errno.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -34,32 +33,22 @@ typedef struct {
   char title[1200];
 } drawing;
 
-static void write_graph(FILE *stream, const drawing *d) {
+static bool write_graph(FILE *stream, const void *content, smma_error *error) {
+  const drawing *d = content;
   char words[512];
+  (void)error;
   if (d->request->plan)
     smma_write_planned_graph(stream, d->order->line, d->order->lines, d->title,
                              smma_unit_order_words(d->request, d->order, words));
   else
     smma_write_tree_graph(stream, &d->order->tree, d->title);
-}
-
-static int write_dot(const char *path, const drawing *d) {
-  smma_output output;
-  smma_error error;
-  smma_require(smma_begin_output(path, "--dot", &output, &error), &error);
-  write_graph(output.stream, d);
-  return smma_end_output(&output, "--dot");
+  return true;
 }
 
 static int write_svg(const char *path, const drawing *d) {
-  FILE *graph = tmpfile();
   smma_error error;
-  bool drawn;
-  if (!graph) return smma_complain("--svg: cannot make a temporary file: %s", strerror(errno));
-  write_graph(graph, d);
-  drawn = smma_draw_file(&smma_graphviz, graph, path, &error);
-  fclose(graph);
-  return drawn ? SMMA_EXIT_EQUAL : smma_complain("--svg: %s", error.text);
+  return smma_draw_file(&smma_graphviz, write_graph, d, path, &error) ? SMMA_EXIT_EQUAL
+                                                                      : smma_complain("--svg: %s", error.text);
 }
 
 static int write_files(const smma_unit_order_request *r, const smma_unit_order *o, const char *svg, const char *dot) {
@@ -71,7 +60,7 @@ static int write_files(const smma_unit_order_request *r, const smma_unit_order *
                   i->origin ? i->origin : smma_architectures[i->arch].title, model ? "" : ", computed by ",
                   model ? "" : r->unit->name);
   if (r->plan) snprintf(d.title + used, sizeof d.title - (size_t)used, ", plan %s, K = %zu", r->plan_name, r->k);
-  if (dot) status = write_dot(dot, &d);
+  if (dot) status = smma_write_output(dot, "--dot", write_graph, &d);
   if (svg && status == SMMA_EXIT_EQUAL) status = write_svg(svg, &d);
   return status;
 }

@@ -5,15 +5,15 @@
 #include "facts/facts.h"
 
 static void print_unit(const smma_datum *unit) {
-  const char *name = smma_datum_text_of(smma_datum_get(unit, "unit"));
-  const char *arguments = smma_datum_text_of(smma_datum_get(unit, "arguments"));
-  const char *device = smma_datum_text_of(smma_datum_get(unit, "device"));
-  const char *driver = smma_datum_text_of(smma_datum_get(unit, "driver"));
-  const char *why = smma_datum_text_of(smma_datum_get(unit, "why"));
-  const bool optional = strcmp(smma_datum_text_of(smma_datum_get(unit, "takes")), "optional") == 0;
+  const char *name = smma_text_at(unit, "unit");
+  const char *arguments = smma_text_at(unit, "arguments");
+  const char *device = smma_text_at(unit, "device");
+  const char *driver = smma_text_at(unit, "driver");
+  const char *why = smma_text_at(unit, "why");
+  const bool optional = strcmp(smma_text_at(unit, "takes"), "optional") == 0;
   char whole[96];
   snprintf(whole, sizeof whole, optional ? "%s[:%s]" : *arguments ? "%s:%s" : "%s", name, arguments);
-  printf("%-26s%s\n", whole, smma_datum_text_of(smma_datum_get(unit, "summary")));
+  printf("%-26s%s\n", whole, smma_text_at(unit, "summary"));
   if (device) printf("%-26susable: %s%s%s\n", "", device, *driver ? ", " : "", driver);
   if (why) printf("%-26snot usable: %s\n", "", why);
 }

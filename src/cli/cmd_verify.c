@@ -1,7 +1,7 @@
 /* softmma verify: compares the results in vector files with the models. */
 #include <stdlib.h>
 
-#include "cli/classes.h"
+#include "classes/text.h"
 #include "cli/row.h"
 #include "cluster/ranks.h"
 #include "io/custom_file.h"
@@ -67,7 +67,7 @@ static void print_text(const smma_verification *v, uint64_t most_shown) {
     const smma_class_words words = smma_verification_words(v, n);
     printf("%s %s mismatches=%llu\n", v->of[n].header.arch, v->of[n].header.instruction,
            (unsigned long long)words.mismatches);
-    smma_print_classes(v->of[n].classes, &words);
+    smma_print_classes(stdout, v->of[n].classes, &words);
   }
   if (v->unsorted)
     printf("%llu mismatches were not sorted into classes: those of the first %d instructions are\n",

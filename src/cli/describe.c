@@ -70,8 +70,7 @@ static void print_inputs(const smma_datum *inputs) {
 static void print_sum(const smma_datum *sum) {
   const long long others = smma_datum_integer_of(smma_datum_get(sum, "instructions")) - 1;
   print_inputs(smma_datum_get(sum, "inputs"));
-  printf(" -> %s\n  %s\n  %s", smma_datum_text_of(smma_datum_get(sum, "d")),
-         smma_datum_text_of(smma_datum_get(sum, "sum")), smma_datum_text_of(smma_datum_get(sum, "instruction")));
+  printf(" -> %s\n  %s\n  %s", smma_text_at(sum, "d"), smma_text_at(sum, "sum"), smma_text_at(sum, "instruction"));
   if (others) printf(" and %lld other%s", others, others == 1 ? "" : "s");
   putchar('\n');
 }
@@ -83,10 +82,9 @@ static void print_list_of(const char *title, const smma_datum *texts) {
 
 void smma_print_gpu(const smma_datum *gpu, const char *name) {
   const smma_datum *sums = smma_datum_get(gpu, "sums");
-  const char *arch = smma_datum_text_of(smma_datum_get(gpu, "arch"));
-  printf("%s: %s %s, %lld instructions ('softmma list %s')\n\n", name,
-         smma_datum_text_of(smma_datum_get(gpu, "vendor")), smma_datum_text_of(smma_datum_get(gpu, "title")),
-         (long long)smma_datum_integer_of(smma_datum_get(gpu, "instructions")), arch);
+  const char *arch = smma_text_at(gpu, "arch");
+  printf("%s: %s %s, %lld instructions ('softmma list %s')\n\n", name, smma_text_at(gpu, "vendor"),
+         smma_text_at(gpu, "title"), (long long)smma_datum_integer_of(smma_datum_get(gpu, "instructions")), arch);
   for (size_t i = 0; i < smma_datum_size(sums); i++) print_sum(smma_datum_at(sums, i));
   print_list_of("Evidence", smma_datum_get(gpu, "evidence"));
   print_list_of("Open questions", smma_datum_get(gpu, "questions"));

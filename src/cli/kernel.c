@@ -4,14 +4,11 @@
 
 #include "cli/cli.h"
 #include "device/device.h"
+#include "isa/key.h"
 
 const char *smma_kernel_list(char text[128]) {
-  const char *name;
   text[0] = 0;
-  for (size_t i = 0; (name = smma_kernel_name(i)); i++) {
-    size_t used = strlen(text);
-    snprintf(text + used, 128 - used, "%s%s", i ? ", " : "", name);
-  }
+  for (size_t i = 0; smma_kernel_name(i); i++) smma_append_text(text, 128, "%s%s", i ? ", " : "", smma_kernel_name(i));
   return text;
 }
 

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cluster/ranks.h"
 #include "host/cpu.h"
+#include "isa/key.h"
 #include "isa/nearest.h"
 
 static void print_commands(void) {
@@ -34,8 +35,8 @@ static int print_help(void) {
 
 static int missing_command(void) {
   char list[256] = "";
-  for (size_t i = 0, used = 0; i < smma_command_count && used < sizeof list; i++)
-    used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", smma_commands[i].name);
+  for (size_t i = 0; i < smma_command_count; i++)
+    smma_append_text(list, sizeof list, "%s%s", i ? ", " : "", smma_commands[i].name);
   return smma_complain("a command is missing: one of %s (see 'softmma --help')", list);
 }
 
@@ -75,11 +76,11 @@ static bool begins_with_word(const char *name, const char *word) {
 /* Handles a word that is no command: the first of two words, such as "vectors", or an unknown one. */
 static int incomplete_command(const char *word, bool asks_help) {
   char list[256] = "";
-  for (size_t i = 0, used = 0; i < smma_command_count && used < sizeof list; i++) {
+  for (size_t i = 0; i < smma_command_count; i++) {
     const smma_command *c = &smma_commands[i];
     if (!begins_with_word(c->name, word)) continue;
     if (asks_help) printf("  %-15s  %s\n", c->name, c->summary);
-    used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", c->name);
+    smma_append_text(list, sizeof list, "%s%s", *list ? ", " : "", c->name);
   }
   if (*list && asks_help) return smma_finish_output(SMMA_EXIT_EQUAL);
   return *list ? smma_complain("'%s' is the first word of a command: %s (see 'softmma --help')", word, list)

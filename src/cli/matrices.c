@@ -8,12 +8,6 @@ bool smma_load_matrix(const char *path, smma_tensor *tensor, smma_error *error) 
   return true;
 }
 
-bool smma_load_shaped(const char *path, const char *option, size_t rows, size_t columns, const char *needed_by,
-                      smma_tensor *tensor, smma_error *error) {
-  return smma_load_matrix(path, tensor, error) &&
-         smma_check_shape(tensor, (smma_label){option, path}, rows, columns, needed_by, error);
-}
-
 void smma_replace_tensor(smma_tensor *t, const smma_tensor *by) {
   if (!by->data) return;
   smma_tensor_free(t);

@@ -18,10 +18,6 @@ extern int smma_raw_encodings;
 
 bool smma_load_matrix(const char *path, smma_tensor *tensor, smma_error *error);
 
-/* Loads a matrix of this shape, which `needed_by` needs. */
-bool smma_load_shaped(const char *path, const char *option, size_t rows, size_t columns, const char *needed_by,
-                      smma_tensor *tensor, smma_error *error);
-
 /* Replaces a tensor by another, if that has elements, and frees it. */
 void smma_replace_tensor(smma_tensor *tensor, const smma_tensor *by);
 

@@ -1,5 +1,6 @@
 #include "cli/output.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -7,31 +8,64 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "page/page.h"
 
 bool smma_is_standard_output(const char *path) { return strcmp(path, "-") == 0; }
 
-bool smma_begin_output(const char *path, const char *option, smma_output *output, smma_error *error) {
-  smma_error why;
-  *output = (smma_output){.stream = stdout, .path = NULL, .temporary = NULL};
-  return smma_is_standard_output(path) || smma_output_open(path, output, &why) ||
-         smma_fail(error, "%s: %s", option, why.text);
+int smma_write_output(const char *path, const char *option, smma_output_writer *write, const void *content) {
+  smma_output output = {.stream = stdout};
+  const bool to_file = !smma_is_standard_output(path);
+  smma_error error;
+  if (to_file && !smma_output_open(path, &output, &error)) return smma_complain("%s: %s", option, error.text);
+  if (!write(output.stream, content, &error)) {
+    if (to_file) smma_output_abandon(&output);
+    return smma_complain("%s", error.text);
+  }
+  if (!to_file) return smma_finish_output(SMMA_EXIT_EQUAL);
+  return smma_output_commit(&output, &error) ? SMMA_EXIT_EQUAL : smma_complain("%s: %s", option, error.text);
 }
 
-int smma_end_output(smma_output *output, const char *option) {
-  smma_error error;
-  bool written;
-  if (output->stream == stdout) return smma_finish_output(SMMA_EXIT_EQUAL);
-  written = smma_output_commit(output, &error);
-  return written ? SMMA_EXIT_EQUAL : smma_complain("%s: %s", option, error.text);
+static bool write_text(FILE *stream, const void *text, smma_error *error) {
+  (void)error;
+  fputs(text, stream);
+  return true;
 }
 
 int smma_write_text(const char *path, const char *option, char *text) {
-  smma_output output;
-  smma_error error;
-  if (!smma_begin_output(path, option, &output, &error)) return free(text), smma_complain("%s", error.text);
-  fputs(text, output.stream);
+  const int status = smma_write_output(path, option, write_text, text);
   free(text);
-  return smma_end_output(&output, option);
+  return status;
+}
+
+static bool write_datum(FILE *stream, const void *datum, smma_error *error) {
+  if (!smma_datum_is_complete(datum)) return smma_no_memory(error);
+  smma_datum_write(datum, stream, SMMA_JSON_COMPACT);
+  fputc('\n', stream);
+  return true;
+}
+
+int smma_write_datum(const char *path, const char *option, smma_datum *datum) {
+  const int status = smma_write_output(path, option, write_datum, datum);
+  smma_datum_free(datum);
+  return status;
+}
+
+static bool write_page(FILE *stream, const void *parts, smma_error *error) {
+  return smma_page_write(stream, parts) || ferror(stream) || smma_no_memory(error);
+}
+
+int smma_write_page(const char *path, const char *option, smma_datum *parts) {
+  const int status = smma_write_output(path, option, write_page, parts);
+  smma_datum_free(parts);
+  return status;
+}
+
+int smma_write_unit(const char *path, const char *option, const smma_instruction *unit) {
+  const size_t size = smma_custom_text(unit, NULL, 0) + 1;
+  char *text = malloc(size);
+  if (!text) return smma_complain("out of memory");
+  smma_custom_text(unit, text, size);
+  return smma_write_text(path, option, text);
 }
 
 int smma_write_plan(const char *path, const smma_plan *plan) {
@@ -40,11 +74,6 @@ int smma_write_plan(const char *path, const smma_plan *plan) {
   if (!text) return smma_complain("out of memory");
   smma_plan_text(plan, text, size);
   return smma_write_text(path, "-o", text);
-}
-
-void smma_drop_output(smma_output *output) {
-  if (output->stream == stdout) return;
-  smma_output_abandon(output);
 }
 
 bool smma_check_writable(const char *path, const char *option, smma_error *error) {
@@ -64,6 +93,11 @@ bool smma_check_file(const char *path, const char *option, const char *taken_by,
   return !smma_is_standard_output(path) ||
          smma_fail(error, "%s: '-' is standard output, which takes %s; name a file (./- for one of that name)", option,
                    taken_by);
+}
+
+const char *smma_number_text(double value, char text[32]) {
+  snprintf(text, 32, isnan(value) ? "-" : "%.2e", value);
+  return text;
 }
 
 int smma_terminal_width(void) {

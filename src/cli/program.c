@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/output.h"
 
 extern char **environ;
 
@@ -32,7 +31,8 @@ static bool run(const smma_program *p, int script, int output, int messages, smm
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-bool smma_run_program(const smma_program *p, FILE *script, int output, smma_error *error) {
+/* Runs the program on a script, which is read from its start, and writes its output to the open file `output`. */
+static bool run_program(const smma_program *p, FILE *script, int output, smma_error *error) {
   FILE *messages = tmpfile();
   char line[512] = "";
   bool done;
@@ -51,20 +51,29 @@ bool smma_program_is_there(const smma_program *p, smma_error *error) {
   FILE *nothing = tmpfile();
   bool there;
   if (!nothing) return smma_fail(error, "cannot make a temporary file: %s", strerror(errno));
-  there = smma_run_program(p, nothing, STDOUT_FILENO, error);
+  there = run_program(p, nothing, STDOUT_FILENO, error);
   fclose(nothing);
   return there;
 }
 
-bool smma_draw_file(const smma_program *p, FILE *script, const char *path, smma_error *error) {
+/* Runs the program on a script, and writes its output to the file `path`. */
+static bool draw(const smma_program *p, FILE *script, const char *path, smma_error *error) {
   smma_output output;
   bool drawn;
-  if (smma_is_standard_output(path)) return smma_run_program(p, script, STDOUT_FILENO, error);
+  if (smma_is_standard_output(path)) return run_program(p, script, STDOUT_FILENO, error);
   if (!smma_output_open(path, &output, error)) return false;
-  drawn = smma_run_program(p, script, fileno(output.stream), error);
-  if (drawn)
-    drawn = smma_output_commit(&output, error);
-  else
-    smma_output_abandon(&output);
+  drawn = run_program(p, script, fileno(output.stream), error);
+  if (drawn) return smma_output_commit(&output, error);
+  smma_output_abandon(&output);
+  return false;
+}
+
+bool smma_draw_file(const smma_program *p, smma_output_writer *write, const void *content, const char *path,
+                    smma_error *error) {
+  FILE *script = tmpfile();
+  bool drawn;
+  if (!script) return smma_fail(error, "cannot make a temporary file: %s", strerror(errno));
+  drawn = write(script, content, error) && draw(p, script, path, error);
+  fclose(script);
   return drawn;
 }

@@ -2,9 +2,7 @@
 #ifndef SMMA_CLI_PROGRAM_H
 #define SMMA_CLI_PROGRAM_H
 
-#include <stdio.h>
-
-#include "host/error.h"
+#include "cli/output.h"
 
 typedef struct {
   const char *name, *option; /* its only option, or NULL */
@@ -13,14 +11,12 @@ typedef struct {
 
 extern const smma_program smma_gnuplot, smma_graphviz;
 
-/* Runs the program on a script, which is read from its start, and writes its output to the open file `output`. On
-   failure, `error` holds the last line that the program wrote to stderr. */
-bool smma_run_program(const smma_program *program, FILE *script, int output, smma_error *error);
-
 /* Reports whether the program can be run; if not, `error` says why. */
 bool smma_program_is_there(const smma_program *program, smma_error *error);
 
-/* Like smma_run_program, but writes the file `path`, which appears when it is complete. "-" is standard output. */
-bool smma_draw_file(const smma_program *program, FILE *script, const char *path, smma_error *error);
+/* Runs the program on the script that `write` writes, and writes its output to the file `path`, which appears when it
+   is complete. "-" is standard output. If the program fails, `error` holds the last line that it wrote to stderr. */
+bool smma_draw_file(const smma_program *program, smma_output_writer *write, const void *content, const char *path,
+                    smma_error *error);
 
 #endif

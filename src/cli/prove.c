@@ -2,9 +2,9 @@
 
 #include <string.h>
 
+#include "cli/row.h"
 #include "isa/catalogue.h"
 #include "isa/formats.h"
-#include "rows/datum.h"
 
 /* ---- Rows ---- */
 
@@ -38,10 +38,8 @@ static void print_product(const smma_instruction *i, const smma_row *row, int k,
    in the whole product, or is NULL if the terms are the whole product. */
 static void print_row(const smma_witness *w, size_t all, const size_t *place, const char *one, const char *other) {
   const smma_instruction *i = &w->as;
-  const char *label[2] = {one, other};
-  const uint64_t d[2] = {w->row.d, w->other};
-  const int width = (int)(strlen(one) > strlen(other) ? strlen(one) : strlen(other));
-  char hex[24], value[40], inputs[SMMA_INPUTS_TEXT_SIZE];
+  const int width = smma_maximum((int)strlen(one), (int)strlen(other)) + 1;
+  char inputs[SMMA_INPUTS_TEXT_SIZE];
   printf("smallest row found, K = %zu, all but +0: %s\n", all,
          i->scale_block ? "k, a, b and their scale factors" : "k, a and b");
   if (w->is_common) printf("  operands as %s\n", smma_inputs_text(i, inputs));
@@ -50,8 +48,8 @@ static void print_row(const smma_witness *w, size_t all, const size_t *place, co
   printf("  c     ");
   print_number(i->c, w->row.c, 0);
   putchar('\n');
-  for (int s = 0; s < 2; s++)
-    printf("  %-*s  %s  %s\n", width, label[s], smma_hex_text(i->d, d[s], hex), smma_value_text(i->d, d[s], value));
+  smma_print_value(stdout, 2, width, one, i->d, w->row.d);
+  smma_print_value(stdout, 2, width, other, i->d, w->other);
 }
 
 static void print_witness(const smma_witness *w, const char *one, const char *other) {

@@ -2,6 +2,7 @@
 
 #include "cli/output.h"
 #include "explain/difference.h"
+#include "isa/key.h"
 
 bool smma_print_explanation(const smma_instruction *i, const smma_row *row, smma_error *error) {
   smma_explained_row x;
@@ -15,9 +16,8 @@ bool smma_read_kind(const char *text, smma_row_kind *kind, smma_error *error) {
   char list[128] = "";
   *kind = smma_row_kind_from_text(text);
   if (*kind != SMMA_ROWS_KINDS) return true;
-  for (int k = 0, used = 0; k < SMMA_ROWS_KINDS && used < (int)sizeof list; k++)
-    used +=
-        snprintf(list + used, sizeof list - (size_t)used, "%s%s", k ? ", " : "", smma_row_kind_text((smma_row_kind)k));
+  for (smma_row_kind k = 0; k < SMMA_ROWS_KINDS; k++)
+    smma_append_text(list, sizeof list, "%s%s", k ? ", " : "", smma_row_kind_text(k));
   return smma_fail(error, "--kind: unknown kind '%s'; kinds are %s", text, list);
 }
 
@@ -33,7 +33,8 @@ bool smma_read_tininess(int flags, const char *text, smma_tininess *tininess, sm
 }
 
 bool smma_read_vector_format(const char *text, const char *path, smma_vector_format *format, smma_error *error) {
-  if (!text && path && !smma_check_ending(path, "--output", ".txt, .bin (binary) or .hex (readmemh)", error)) return false;
+  if (!text && path && !smma_check_ending(path, "--output", ".txt, .bin (binary) or .hex (readmemh)", error))
+    return false;
   *format = text ? smma_vector_format_from_text(text) : smma_vector_format_of_file(path);
   return *format != SMMA_VECTOR_FORMATS || smma_fail(error, "--format: '%s' is not text, binary or readmemh", text);
 }

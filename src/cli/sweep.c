@@ -1,6 +1,5 @@
 #include "cli/sweep.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -8,11 +7,6 @@
 #include "cli/program.h"
 
 /* ---- Text ---- */
-
-const char *smma_number_text(double value, char text[32]) {
-  snprintf(text, 32, isnan(value) ? "-" : "%.2e", value);
-  return text;
-}
 
 static void print_heads(const smma_sweep_result *x, const smma_product_target *t) {
   char inputs[SMMA_INPUTS_TEXT_SIZE];
@@ -83,13 +77,17 @@ bool smma_check_picture(const char *path, smma_error *error) {
          (smma_program_is_there(&smma_gnuplot, &why) || smma_fail(error, "--plot: %s", why.text));
 }
 
+static bool write_svg(FILE *script, const void *sweep, smma_error *error) {
+  return smma_sweep_plot(sweep, "svg", script, error);
+}
+
+static bool write_png(FILE *script, const void *sweep, smma_error *error) {
+  return smma_sweep_plot(sweep, "pngcairo", script, error);
+}
+
 int smma_sweep_draw(const smma_sweep_result *x, const char *path) {
-  FILE *script = tmpfile();
   smma_error error;
-  bool drawn;
-  if (!script) return smma_complain("cannot make a temporary file: %s", strerror(errno));
-  drawn = smma_sweep_plot(x, is_svg(path) ? "svg" : "pngcairo", script, &error) &&
-          smma_draw_file(&smma_gnuplot, script, path, &error);
-  fclose(script);
-  return drawn ? SMMA_EXIT_EQUAL : smma_complain("--plot: %s", error.text);
+  return smma_draw_file(&smma_gnuplot, is_svg(path) ? write_svg : write_png, x, path, &error)
+             ? SMMA_EXIT_EQUAL
+             : smma_complain("--plot: %s", error.text);
 }

@@ -8,9 +8,6 @@
 /* Fails if a picture cannot be written to the file, whose name ends with .svg or .png. */
 bool smma_check_picture(const char *path, smma_error *error);
 
-/* Writes a number as text, and "-" for NaN. */
-const char *smma_number_text(double value, char text[32]);
-
 void smma_sweep_print(const smma_sweep_result *result);
 
 /* Draws the sweep as the file, by gnuplot. Returns an exit status. */

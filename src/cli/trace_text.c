@@ -148,8 +148,6 @@ static void print_epilogues(table *t) {
   }
 }
 
-static int wider(int width, size_t length) { return (int)length > width ? (int)length : width; }
-
 static void measure(table *t, const smma_trace_table *of) {
   const smma_trace_result *x = t->x;
   char text[128];
@@ -157,17 +155,17 @@ static void measure(table *t, const smma_trace_table *of) {
   t->digits = x->trace[0].outer == SMMA_F64 ? 17 : 9;
   t->exact_width = t->digits + 5;
   for (size_t u = 0; u < x->request->targets; u++) {
-    t->width[u] = wider(t->exact_width, strlen(x->name[u]));
+    t->width[u] = smma_maximum(t->exact_width, (int)strlen(x->name[u]));
     const smma_trace *trace = &x->trace[u];
     for (size_t e = trace->events; e > 0 && trace->event[e - 1].kind >= SMMA_TRACE_EPILOGUE; e--) {
       smma_event_text(trace, &trace->event[e - 1], text, sizeof text);
-      t->first_width = wider(t->first_width, strlen(text));
+      t->first_width = smma_maximum(t->first_width, (int)strlen(text));
     }
     for (size_t i = 0; !trace->in_order && i < of->count; i++) {
       const size_t e = smma_trace_event_at(trace, of->line[i].products, false);
       if (e == SMMA_NO_EVENT || trace->event[e].kind != SMMA_TRACE_INSTRUCTION) continue;
       smma_k_text(trace, trace->event[e].index, text, sizeof text);
-      t->k_width[u] = wider(t->k_width[u], strlen(text));
+      t->k_width[u] = smma_maximum(t->k_width[u], (int)strlen(text));
     }
   }
 }
@@ -223,7 +221,7 @@ static void extreme_text(const smma_trace *t, size_t event, double value, char t
 
 static void print_results(const smma_trace_result *x) {
   int width = 6;
-  for (size_t i = 0; i < x->request->targets; i++) width = wider(width, strlen(x->name[i]));
+  for (size_t i = 0; i < x->request->targets; i++) width = smma_maximum(width, (int)strlen(x->name[i]));
   printf("\n%-*s  %-18s  %16s  %9s  %6s  %20s  %20s\n", width, "target", "D", "", "error", "ulp", "largest error",
          "largest step loss");
   for (size_t i = 0; i < x->request->targets; i++) {

@@ -15,7 +15,7 @@ typedef struct {
 static bool show_progress(size_t rows_done, size_t rows, void *context) {
   study *x = context;
   const smma_compare_request *r = x->result->request;
-  if (r->progress && r->progress(x->passes * rows + rows_done, 3 * r->targets * rows, r->context)) x->stopped = true;
+  if (r->watch && r->watch(x->passes * rows + rows_done, 3 * r->targets * rows, r->context)) x->stopped = true;
   return x->stopped;
 }
 

@@ -4,6 +4,7 @@
 #define SMMA_COMPARE_COMPARE_H
 
 #include "compare/target.h"
+#include "host/watch.h"
 #include "numerics/compare.h"
 
 /* The request. Each product has its matrices, and an allocated D that is dense, row-major and of the same format for
@@ -12,7 +13,7 @@ typedef struct {
   smma_product_target *target; /* scale factors and a bias that a plan needs are added */
   size_t targets;
   smma_encoded_matrix a, b; /* the matrices before they were rounded to the targets' formats */
-  bool (*progress)(size_t done, size_t all, void *context); /* may be NULL; returning true stops the study */
+  smma_watcher *watch;      /* may be NULL */
   void *context;
 } smma_compare_request;
 

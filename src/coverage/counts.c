@@ -1,9 +1,12 @@
-/* Files of stored counts: {"softmma-coverage": 1, "runs": [...]}, with one run for each instruction. */
+/* Files whose coverage is added: vector files, and files of stored counts, {"softmma-coverage": 1, "runs": [...]}, with
+   one run for each instruction. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "coverage/coverage.h"
+#include "host/load.h"
 #include "io/custom_file.h"
 #include "io/file.h"
 #include "io/sha256.h"
@@ -37,15 +40,12 @@ static smma_datum *run_datum(const smma_covered *c) {
   return run;
 }
 
-bool smma_coverage_write_counts(const smma_coverage *coverage, FILE *stream) {
-  bool done;
+smma_datum *smma_coverage_counts(const smma_coverage *coverage) {
   smma_datum *all = smma_datum_record(), *runs = smma_datum_list();
   for (size_t n = 0; n < coverage->count; n++) smma_datum_append(runs, run_datum(&coverage->one[n]));
   smma_put_count(all, "softmma-coverage", 1);
   smma_datum_put(all, "runs", runs);
-  done = smma_datum_is_complete(all) && smma_datum_write(all, stream, SMMA_JSON_COMPACT) && fputc('\n', stream) != EOF;
-  smma_datum_free(all);
-  return done;
+  return all;
 }
 
 bool smma_is_coverage_counts(const char *path) {
@@ -128,5 +128,45 @@ bool smma_coverage_add_counts(smma_coverage *coverage, const char *path, smma_er
   done = all && add_runs(coverage, all, path, error);
   smma_datum_free(all);
   smma_file_release(&file);
+  return done;
+}
+
+/* ---- Vector files ---- */
+
+typedef struct {
+  smma_coverage *coverage;
+  void (*progress)(uint64_t rows, void *context);
+  void *context;
+} reader;
+
+/* Computes rows of a file, stores their results in the batch, and counts their events. */
+static bool count_batch(const smma_instruction *instruction, const smma_batch *batch, void *context,
+                        smma_error *error) {
+  const smma_rows rows = smma_rows_of_batch(instruction, batch);
+  uint64_t *d = malloc(batch->rows * sizeof *d);
+  const bool done = d ? smma_coverage_count(((reader *)context)->coverage, instruction, &rows, batch->rows, d, error)
+                      : smma_no_memory(error);
+  for (size_t r = 0; done && r < batch->rows; r++) smma_store(rows.layout.part[SMMA_PART_D].bytes, batch->d, r, d[r]);
+  free(d);
+  return done;
+}
+
+static void tell_progress(const smma_check_totals *totals, void *context) {
+  const reader *r = context;
+  if (r->progress) r->progress(totals->rows, r->context);
+}
+
+bool smma_coverage_add_file(smma_coverage *coverage, const char *path, void (*progress)(uint64_t rows, void *context),
+                            void *context, smma_error *error) {
+  reader r = {coverage, progress, context};
+  const smma_check_watcher watcher = {.compute = count_batch, .progress = tell_progress, .context = &r};
+  const bool is_input = strcmp(path, "-") == 0;
+  FILE *stream;
+  bool done;
+  if (smma_is_coverage_counts(path)) return smma_coverage_add_counts(coverage, path, error);
+  stream = is_input ? stdin : fopen(path, "r");
+  if (!stream) return smma_fail(error, "%s: %s", path, strerror(errno));
+  done = smma_check_stream(stream, is_input ? "standard input" : path, &coverage->totals, &watcher, error);
+  if (!is_input) fclose(stream);
   return done;
 }

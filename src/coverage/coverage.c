@@ -64,46 +64,6 @@ bool smma_coverage_search(smma_coverage *coverage, uint64_t seed, uint64_t tries
   return true;
 }
 
-/* ---- Vector files ---- */
-
-typedef struct {
-  smma_coverage *coverage;
-  void (*progress)(uint64_t rows, void *context);
-  void *context;
-} reader;
-
-/* Computes rows of a file, stores their results in the batch, and counts their events. */
-static bool count_batch(const smma_instruction *instruction, const smma_batch *batch, void *context,
-                        smma_error *error) {
-  const smma_rows rows = smma_rows_of_batch(instruction, batch);
-  uint64_t *d = malloc(batch->rows * sizeof *d);
-  const bool done = d ? smma_coverage_count(((reader *)context)->coverage, instruction, &rows, batch->rows, d, error)
-                      : smma_no_memory(error);
-  for (size_t r = 0; done && r < batch->rows; r++) smma_store(rows.layout.part[SMMA_PART_D].bytes, batch->d, r, d[r]);
-  free(d);
-  return done;
-}
-
-static void tell_progress(const smma_check_totals *totals, void *context) {
-  const reader *r = context;
-  if (r->progress) r->progress(totals->rows, r->context);
-}
-
-bool smma_coverage_add_file(smma_coverage *coverage, const char *path, void (*progress)(uint64_t rows, void *context),
-                            void *context, smma_error *error) {
-  reader r = {coverage, progress, context};
-  const smma_check_watcher watcher = {.compute = count_batch, .progress = tell_progress, .context = &r};
-  const bool is_input = strcmp(path, "-") == 0;
-  FILE *stream;
-  bool done;
-  if (smma_is_coverage_counts(path)) return smma_coverage_add_counts(coverage, path, error);
-  stream = is_input ? stdin : fopen(path, "r");
-  if (!stream) return smma_fail(error, "%s: %s", path, strerror(errno));
-  done = smma_check_stream(stream, is_input ? "standard input" : path, &coverage->totals, &watcher, error);
-  if (!is_input) fclose(stream);
-  return done;
-}
-
 /* ---- Answers ---- */
 
 smma_event_state smma_event_state_of(const smma_covered *c, size_t event) {

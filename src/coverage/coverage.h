@@ -57,8 +57,8 @@ void smma_count_states(const smma_covered *covered, smma_event_kind kind, size_t
 /* Returns every event with its count and state, which is what `softmma coverage --json` prints. */
 smma_datum *smma_coverage_datum(const smma_coverage *coverage);
 
-/* Writes the counts in the form of a counts file. Returns false when memory is short or the stream has failed. */
-bool smma_coverage_write_counts(const smma_coverage *coverage, FILE *stream);
+/* Returns the counts as a counts file holds them, in one line of compact JSON. */
+smma_datum *smma_coverage_counts(const smma_coverage *coverage);
 
 /* smma_is_coverage_counts reports whether a path is a regular file of stored counts. smma_coverage_add_counts adds the
    counts of such a file; if it fails, with an error line, it adds nothing. */

@@ -11,13 +11,6 @@ const char *const smma_event_kind_names[SMMA_EVENT_KINDS] = {
 
 const char *const smma_event_state_names[SMMA_EVENT_STATES] = {"hit", "missed", "found by the search", "impossible"};
 
-smma_event_state smma_event_state_in(const smma_event_space *space, const uint64_t *hits, const bool *found,
-                                     size_t event) {
-  if (hits[event]) return SMMA_HIT;
-  if (smma_event_excluded(space, event)) return SMMA_IMPOSSIBLE;
-  return found && found[event] ? SMMA_FOUND : SMMA_MISSED;
-}
-
 const char *const smma_operand_class_texts[SMMA_OPERAND_CLASSES] = {
 #define SMMA_OPERAND_CLASS(symbol, text) text,
 #include "coverage/events.def"

@@ -492,3 +492,10 @@ const char *smma_event_excluded(const smma_event_space *space, size_t index) {
   }
   return NULL;
 }
+
+smma_event_state smma_event_state_in(const smma_event_space *space, const uint64_t *hits, const bool *found,
+                                     size_t event) {
+  if (hits[event]) return SMMA_HIT;
+  if (smma_event_excluded(space, event)) return SMMA_IMPOSSIBLE;
+  return found && found[event] ? SMMA_FOUND : SMMA_MISSED;
+}

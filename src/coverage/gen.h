@@ -3,6 +3,7 @@
 #define SMMA_COVERAGE_GEN_H
 
 #include "coverage/cover.h"
+#include "host/watch.h"
 #include "rows/generate.h"
 #include "rows/vectors.h"
 
@@ -14,9 +15,9 @@ typedef struct {
   bool flags;         /* write a column of exception flags, as `tininess` says */
   smma_tininess tininess;
   smma_vector_format format;
-  /* Called at intervals with the number of rows done and the total, or with the number of rows tried while a cover is
-     searched; returns true to end the work. May be NULL. */
-  bool (*watch)(uint64_t done, uint64_t all, void *context);
+  /* Called at intervals with the number of rows done, or with the number of rows tried while a cover is searched. May
+     be NULL. */
+  smma_watcher *watch;
   void *context;
 } smma_gen_request;
 

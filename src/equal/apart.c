@@ -6,6 +6,7 @@
 #include "host/load.h"
 #include "rows/datum.h"
 #include "rows/generate.h"
+#include "rows/text.h"
 
 /* POOL: number of vectors that every unit computes. PAIRS: greatest number of pairs of units; the pool has room for one
    more vector for each pair. */
@@ -165,6 +166,24 @@ void smma_free_apart(smma_apart *apart) {
   free(apart->distinct);
   apart->other = NULL;
   apart->distinct = NULL;
+}
+
+void smma_apart_write(FILE *stream, const smma_apart_search *s, const smma_apart *apart) {
+  const smma_row_layout layout = smma_row_layout_of(s->as);
+  smma_vector_header header;
+  smma_vector_header_of(s->as, &header);
+  smma_text_write_header(stream, &header);
+  for (size_t r = 0; r < apart->count; r++) {
+    smma_row row;
+    char hex[24];
+    fprintf(stream, "# %d different results:", apart->distinct[r]);
+    for (int u = 0; u < s->units; u++)
+      fprintf(stream, "%s %s %s", u ? "," : "", s->unit[u]->name,
+              smma_hex_text(s->as->d, apart->other[r * (size_t)s->units + (size_t)u], hex));
+    fputc('\n', stream);
+    smma_rows_get(&apart->rows, r, &row);
+    smma_text_write_row(stream, &layout, &row);
+  }
 }
 
 smma_datum *smma_apart_datum(const smma_apart_search *s, const smma_apart *apart) {

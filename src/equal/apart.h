@@ -2,6 +2,8 @@
 #ifndef SMMA_EQUAL_APART_H
 #define SMMA_EQUAL_APART_H
 
+#include <stdio.h>
+
 #include "unit/unit.h"
 
 enum { SMMA_MOST_APART = 16 };
@@ -32,6 +34,9 @@ bool smma_apart_check(smma_unit *unit, const smma_instruction *as, smma_error *e
    cases. */
 bool smma_find_apart(const smma_apart_search *search, smma_apart *apart, smma_error *error);
 void smma_free_apart(smma_apart *apart);
+
+/* Writes the vectors as a vector file in text, each after a comment with the result of every unit. */
+void smma_apart_write(FILE *stream, const smma_apart_search *search, const smma_apart *apart);
 
 /* Returns a record with "arch", "instr", "units", "rows" and "not_told_apart". Each row has its operands, every
    unit's "d", and the number of "different" results. */

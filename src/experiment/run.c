@@ -42,6 +42,29 @@ static void print_head_and_columns(const smma_experiment_run *run, FILE *out) {
   for (; *column; column++) fprintf(out, "%s%c", *column, column[1] ? ',' : '\n');
 }
 
+void smma_experiment_print_source(const smma_experiment *e, FILE *out) {
+  enum { COLUMNS = 98 };
+  const char *word = e->source;
+  size_t column = 1;
+  putc('(', out);
+  while (*word) {
+    size_t length = strcspn(word, " ");
+    bool breaks = column + 1 + length > COLUMNS;
+    if (word != e->source) putc(breaks ? '\n' : ' ', out);
+    fwrite(word, 1, length, out);
+    column = (breaks ? 0 : column + 1) + length;
+    word += length + (word[length] == ' ');
+  }
+  fputs(")\n", out);
+}
+
+void smma_experiment_print_summary(const smma_experiment_run *run, FILE *out) {
+  fprintf(out, "%s: %s\n", run->experiment->name, run->experiment->title);
+  smma_experiment_print_source(run->experiment, out);
+  putc('\n', out);
+  run->experiment->summarise(run, out);
+}
+
 static char *head_text(const smma_experiment_run *run) {
   char *text = NULL;
   size_t size;
@@ -102,7 +125,7 @@ typedef struct {
   char **rows;             /* rows of each cell; NULL: not computed */
   size_t cells, all, done; /* cells: number of cells in all shards; all: number in this shard; done: number of these
                               that are computed */
-  smma_experiment_watcher *watcher;
+  smma_watcher *watcher;
   void *context;
   bool stopped, failed;
   smma_error *error;
@@ -182,7 +205,7 @@ static bool compute_and_keep(smma_experiment_run *run, int threads, progress *p)
 }
 
 bool smma_experiment_compute(smma_experiment_run *run, int threads, const smma_experiment_state *state,
-                             smma_experiment_watcher *watcher, void *context, bool *stopped, smma_error *error) {
+                             smma_watcher *watcher, void *context, bool *stopped, smma_error *error) {
   progress p = {.state = state, .watcher = watcher, .context = context, .error = error};
   bool done;
   run->context = calloc(1, run->experiment->context_bytes + 1);

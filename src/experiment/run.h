@@ -4,9 +4,7 @@
 #define SMMA_EXPERIMENT_RUN_H
 
 #include "experiment/experiment.h"
-
-/* Called after each cell, by one thread at a time. A return value of true stops the run after the cells in progress. */
-typedef bool smma_experiment_watcher(size_t done, size_t cells, void *context);
+#include "host/watch.h"
 
 /* Starts a run with the experiment's default parameters, or the `small` ones. */
 void smma_experiment_start(smma_experiment_run *run, const smma_experiment *experiment, bool small);
@@ -23,14 +21,21 @@ typedef struct {
 } smma_experiment_state;
 
 /* Computes the cells that are missing in the files, and makes the table. If `threads` is 0, uses OpenMP's default; the
-   number of threads does not change the results. If the watcher ends the run, sets `*stopped` and makes no table; a
-   shard has no table either. Returns false with a one-line message on errors, for example if a file belongs to another
-   run or is damaged. */
+   number of threads does not change the results. One thread at a time calls the watcher after each cell. If it ends the
+   run, the cells in progress are completed, `*stopped` becomes true, and there is no table; a shard has no table
+   either. Returns false with a one-line message on errors, for example if a file belongs to another run or is damaged.
+ */
 bool smma_experiment_compute(smma_experiment_run *run, int threads, const smma_experiment_state *state,
-                             smma_experiment_watcher *watcher, void *context, bool *stopped, smma_error *error);
+                             smma_watcher *watcher, void *context, bool *stopped, smma_error *error);
 
 /* Prints "# key: value" lines: experiment, version, seed, parameters. */
 void smma_experiment_print_head(const smma_experiment_run *run, FILE *out);
+
+/* Prints the source of an experiment in parentheses, in lines of at most 98 columns. */
+void smma_experiment_print_source(const smma_experiment *experiment, FILE *out);
+
+/* Prints the title, the source and the summary of a run. */
+void smma_experiment_print_summary(const smma_experiment_run *run, FILE *out);
 
 /* Prints the table as CSV: the lines of smma_experiment_print_head, the names of the columns, the rows. */
 void smma_experiment_print_csv(const smma_experiment_run *run, FILE *out);

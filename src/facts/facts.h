@@ -1,4 +1,4 @@
-/* The catalogue as data: instructions, GPUs, formats, open questions, units. */
+/* The catalogue as data: instructions, GPUs, formats, open questions, units, devices. */
 #ifndef SMMA_FACTS_FACTS_H
 #define SMMA_FACTS_FACTS_H
 
@@ -36,5 +36,9 @@ smma_datum *smma_facts_datum(void);
 /* Returns a list of the kinds of units: {"unit", "takes", "arguments", "summary"}. Opens each kind that needs no
    arguments, and adds "usable", and "device" and "driver" or "why". */
 smma_datum *smma_units_datum(void);
+
+/* Returns a list of the devices of all drivers: {"kernel", "name", "driver", "memory", "binary64"}. A driver without
+   devices, or a device that cannot be used, is {"kernel", "why_not"}. */
+smma_datum *smma_devices_datum(void);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gemm/device.h"
+#include "gemm/device/device.h"
 #include "gemm/overlap.h"
 #include "gemm/special.h"
 #include "host/count.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "gemm/arrange.h"
-#include "gemm/device.h"
+#include "gemm/device/device.h"
 #include "gemm/fold.h"
 #include "gemm/gather.h"
 #include "gemm/row.h"

@@ -1,6 +1,5 @@
 #include "infer/infer.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,46 +22,7 @@ enum { FIRST_ROWS = 2048, GUESSES = 9, ROWS_OF_GUESS = 300, ROUND_ROWS = 4096, M
 enum { FEW_MISMATCHES_DIVISOR = 16 };
 enum { FRESH_AT_ONCE = 16384 }; /* vectors per call of the final check */
 
-static uint64_t rows_asked(const smma_inference_work *x) { return x->found->rows + x->asking.rows + x->found->fresh; }
-
-static bool are_rows_asked(const smma_inference_work *x) {
-  return x->request->most_rows && rows_asked(x) >= x->request->most_rows;
-}
-
-static bool is_budget_spent(const smma_inference_work *x) { return smma_fit_computed(&x->fit) >= x->request->budget; }
-
-bool smma_inference_must_end(const smma_inference_work *x) { return smma_units_stopped() || are_rows_asked(x); }
-
-static bool must_fit_end(void *context) {
-  const smma_inference_work *x = context;
-  return smma_inference_must_end(x) || is_budget_spent(x);
-}
-
-smma_fit_watch smma_inference_watch(smma_inference_work *x) { return (smma_fit_watch){must_fit_end, x}; }
-
-void smma_inference_tell(const smma_inference_work *x, const char *format, ...) {
-  char line[512];
-  va_list arguments;
-  if (!x->request->tell) return;
-  va_start(arguments, format);
-  vsnprintf(line, sizeof line, format, arguments);
-  va_end(arguments);
-  x->request->tell(line, x->request->context);
-}
-
-bool smma_inference_ask(smma_inference_work *x, smma_rows *rows, size_t count) {
-  const double before = smma_seconds();
-  const bool good = smma_asking_run(&x->asking, rows, count);
-  x->found->unit_seconds += smma_seconds() - before;
-  return good;
-}
-
 /* ---- Samples ---- */
-
-bool smma_inference_learn(smma_inference_work *x, smma_rows *rows, size_t count) {
-  return smma_inference_ask(x, rows, count) &&
-         (smma_samples_add(&x->samples, rows, 0, count) || smma_no_memory(x->error));
-}
 
 /* Stores vectors directed at the bits that a rule retains, numbers `first` to first + count - 1 of their sequence, in
    `rows` from index `at` on. */
@@ -350,8 +310,8 @@ static bool ask_fresh(smma_inference_work *x, size_t *wrong) {
   while (good && !*wrong && found->fresh < x->request->fresh && !smma_inference_must_end(x)) {
     const uint64_t left = x->request->fresh - found->fresh;
     size_t count = left < FRESH_AT_ONCE ? (size_t)left : FRESH_AT_ONCE;
-    if (x->request->most_rows && count > x->request->most_rows - rows_asked(x))
-      count = (size_t)(x->request->most_rows - rows_asked(x));
+    if (x->request->most_rows && count > x->request->most_rows - smma_inference_rows_asked(x))
+      count = (size_t)(x->request->most_rows - smma_inference_rows_asked(x));
     smma_generate_rows(&rows, ~x->request->seed, found->fresh, count / 2, SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM);
     make_directed(x, &x->fit.model.named.rule, ~x->request->seed, found->fresh, count - count / 2, &rows, count / 2);
     const double before = smma_seconds();
@@ -399,9 +359,9 @@ static bool conclude(smma_inference_work *x) {
 }
 
 static smma_infer_reason reason_of(const smma_inference_work *x) {
-  if (are_rows_asked(x)) return SMMA_INFER_ROWS_ASKED;
+  if (smma_inference_are_rows_asked(x)) return SMMA_INFER_ROWS_ASKED;
   if (x->fit.wrong && x->odd >= 0) return SMMA_INFER_ODD_PRODUCT;
-  if (x->fit.wrong && is_budget_spent(x)) return SMMA_INFER_BUDGET_SPENT;
+  if (x->fit.wrong && smma_inference_is_budget_spent(x)) return SMMA_INFER_BUDGET_SPENT;
   return x->fit.wrong ? SMMA_INFER_SEARCHED_ALL : SMMA_INFER_ROUNDS_ENDED;
 }
 

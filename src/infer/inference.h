@@ -27,6 +27,13 @@ typedef struct {
   smma_error *error;
 } smma_inference_work;
 
+/* Returns the number of vectors that the unit has computed for the search. */
+uint64_t smma_inference_rows_asked(const smma_inference_work *work);
+
+/* Report whether the unit, or the candidate models, have computed as many vectors as the request allows. */
+bool smma_inference_are_rows_asked(const smma_inference_work *work);
+bool smma_inference_is_budget_spent(const smma_inference_work *work);
+
 /* Returns a watch that ends a fit when the budget is spent or smma_inference_must_end is true. */
 smma_fit_watch smma_inference_watch(smma_inference_work *work);
 

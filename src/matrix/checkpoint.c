@@ -13,11 +13,6 @@ static smma_archive *archive_of(smma_checkpoint *c, smma_matrix_part p) {
   return c->is_index ? &c->shard[p].archive : &c->archive;
 }
 
-bool smma_checkpoint_fail(const smma_checkpoint *c, smma_matrix_part p, const char *reason) {
-  const char *path = c->is_index ? c->shard[p].path : c->archive.path;
-  return smma_fail(c->archive.error, "%s: header (JSON from byte 8): tensor '%.100s': %s", path, c->name[p], reason);
-}
-
 /* Reports whether elements of this type are useless without scale factors: they are narrow, or packed integers. */
 static bool is_narrow(const smma_checkpoint *c) {
   const smma_archive_type *type = c->part[SMMA_MATRIX_ELEMENTS].type;

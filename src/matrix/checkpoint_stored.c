@@ -7,6 +7,11 @@
 #include "matrix/stored.h"
 #include "softmma/softmma.h"
 
+bool smma_checkpoint_fail(const smma_checkpoint *c, smma_matrix_part p, const char *reason) {
+  const char *path = c->is_index ? c->shard[p].path : c->archive.path;
+  return smma_fail(c->archive.error, "%s: header (JSON from byte 8): tensor '%.100s': %s", path, c->name[p], reason);
+}
+
 /* ---- Elements ---- */
 
 static bool is_power_of_two_scale(const smma_checkpoint *c) {

@@ -117,7 +117,7 @@ static smma_product_error combine(const row_sums *row, const smma_encoded_matrix
 }
 
 bool smma_error_against_exact(const smma_encoded_matrix *a, const smma_encoded_matrix *b, const smma_encoded_matrix *d,
-                              smma_row_progress *progress, void *context, smma_product_error *error) {
+                              smma_watcher *watch, void *context, smma_product_error *error) {
   row_sums *row = calloc(d->rows + 1, sizeof *row);
   size_t rows_done = 0;
   if (!row) return false;
@@ -127,7 +127,7 @@ bool smma_error_against_exact(const smma_encoded_matrix *a, const smma_encoded_m
     row[i] = sums_of_row(a, b, d, i);
 #pragma omp atomic capture
     finished = ++rows_done;
-    if (progress && smma_this_thread() == 0) progress(finished, d->rows, context);
+    if (watch && smma_this_thread() == 0) watch(finished, d->rows, context);
   }
   *error = combine(row, d);
   free(row);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "core/wide.h"
+#include "host/watch.h"
 
 typedef struct {
   size_t different; /* results that are not bit for bit equal; two NaNs count as equal */
@@ -37,13 +38,10 @@ typedef struct {
   const void *data;
 } smma_encoded_matrix;
 
-/* Receives the progress of smma_error_against_exact, which calls it occasionally from one thread and ignores its return
-   value. */
-typedef bool smma_row_progress(size_t rows_done, size_t rows, void *context);
-
 /* Sets `*error` to the errors of d against the exact a * b. `a` and `b` are the matrices that d was computed from, or
-   these before they were rounded. `progress` may be NULL. Returns false only if memory runs out. */
+   these before they were rounded. One thread calls `watch`, unless it is NULL, with the number of rows done, and
+   ignores what it returns. Returns false only if memory runs out. */
 bool smma_error_against_exact(const smma_encoded_matrix *a, const smma_encoded_matrix *b, const smma_encoded_matrix *d,
-                              smma_row_progress *progress, void *context, smma_product_error *error);
+                              smma_watcher *watch, void *context, smma_product_error *error);
 
 #endif

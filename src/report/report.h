@@ -6,6 +6,7 @@
 
 #include "campaign/campaign.h"
 #include "classes/datum.h"
+#include "host/watch.h"
 
 /* Version of the report form, stored in member "softmma-report". A file without this member has form 1. */
 enum { SMMA_REPORT_FORM = 1 };
@@ -55,8 +56,7 @@ smma_share smma_report_share(const smma_report *report, size_t n);
 /* ---- Comparing ---- */
 
 typedef struct {
-  /* Called after each batch with the number of rows compared and the total; returns true to stop. */
-  bool (*watch)(uint64_t done, uint64_t all, void *context);
+  smma_watcher *watch; /* called after each batch with the number of rows compared */
   /* Saves the results so far, at the end and at intervals such that saving takes about a twentieth of the time. NULL:
      nothing is saved. */
   bool (*save)(const smma_report *report, void *context, smma_error *error);

@@ -8,7 +8,7 @@ typedef struct {
   smma_vector_reader *reader;
   smma_vector_writer *writer;
   FILE *stream;
-  bool (*watch)(uint64_t done, uint64_t all, void *context);
+  smma_watcher *watch;
   void *context;
 } copy;
 
@@ -31,8 +31,8 @@ static bool copy_rows(const copy *c, const smma_vector_header *header, smma_erro
   return done && (ferror(c->stream) || smma_vector_finish(c->writer, error));
 }
 
-bool smma_vectors_copy(FILE *in, const char *path, FILE *out, smma_vector_format format,
-                       bool (*watch)(uint64_t done, uint64_t all, void *context), void *context, smma_error *error) {
+bool smma_vectors_copy(FILE *in, const char *path, FILE *out, smma_vector_format format, smma_watcher *watch,
+                       void *context, smma_error *error) {
   smma_vector_header header;
   uint64_t rows = SMMA_ROWS_LATER;
   copy c = {.stream = out, .watch = watch, .context = context};

@@ -23,3 +23,9 @@ void smma_print_dot_command(FILE *stream, const smma_instruction *i, const smma_
   print_vector(stream, "--scale-a", i->scale, row->scale_a, scales);
   print_vector(stream, "--scale-b", i->scale, row->scale_b, scales);
 }
+
+void smma_print_value(FILE *stream, int indent, int width, const char *label, smma_format format, uint64_t d) {
+  char hex[24], value[40];
+  fprintf(stream, "%*s%-*s %s  %s\n", indent, "", width, label, smma_hex_text(format, d, hex),
+          smma_value_text(format, d, value));
+}

@@ -49,9 +49,6 @@ static const char *const key_names[KEY_COUNT] = {[KEY_ARCH] = "arch",
                                                  [KEY_CLAMP] = "clamp",
                                                  [KEY_FLAGS] = "flags"};
 
-const char *const smma_tininess_lines[] = {[SMMA_TININESS_BEFORE_ROUNDING] = "tininess before rounding",
-                                           [SMMA_TININESS_AFTER_ROUNDING] = "tininess after rounding"};
-
 struct smma_text_reader {
   FILE *stream;
   char *path;

@@ -6,6 +6,9 @@
 #include "isa/format_name.h"
 #include "rows/text.h"
 
+const char *const smma_tininess_lines[] = {[SMMA_TININESS_BEFORE_ROUNDING] = "tininess before rounding",
+                                           [SMMA_TININESS_AFTER_ROUNDING] = "tininess after rounding"};
+
 size_t smma_text_line_length(const smma_row_layout *layout) {
   size_t length = 0;
   for (int p = 0; p < SMMA_PARTS; p++) {

@@ -136,7 +136,7 @@ static bool make_point(const smma_sweep_request *r, size_t value, size_t target,
   smma_gemm_arguments *g = &p->target.product;
   smma_error why;
   *p = (point){.request = r->of, .target = r->of.target[target]};
-  p->request.targets = 1, p->request.target = &p->target, p->request.margin = 1, p->request.progress = NULL;
+  p->request.targets = 1, p->request.target = &p->target, p->request.margin = 1, p->request.watch = NULL;
   if ((s->kind == SMMA_SWEEP_SPLIT_K || s->kind == SMMA_SWEEP_PROMOTE_EVERY) && g->plan)
     return smma_fail(error, "sweep: %s: the plan of %s has no place for it", s->name, p->target.label);
   switch (s->kind) {
@@ -209,7 +209,7 @@ static bool count_point(smma_sweep_result *x, point *p, size_t value, size_t tar
   const size_t all = x->request->sweep.kind == SMMA_SWEEP_FORMAT ? of->targets : of->targets * x->request->sweep.values;
   const bool done = smma_sweep_is_accurate(&x->request->sweep) ? measure_accurate(x, p, value, target, error)
                                                                : measure_point(x, p, value, target, error);
-  if (done && of->progress) of->progress(x->count, all, of->context);
+  if (done && of->watch && of->watch(x->count, all, of->context)) return smma_fail(error, "interrupted");
   return done;
 }
 

@@ -41,7 +41,7 @@ bool smma_sweep_is_accurate(const smma_sweep *sweep);
 /* The request. A sweep over formats has a target for every format of each GPU; other sweeps have one target for each
    curve. Matrices of an accurate product are in `a` and `b`, dense and row-major, and the targets have none. */
 typedef struct {
-  smma_tolerance_request of; /* `progress` counts measured products; the margin is not used */
+  smma_tolerance_request of; /* `watch` counts measured products; the margin is not used */
   smma_sweep sweep;
   const double *a, *b; /* NULL: random data */
 } smma_sweep_request;

@@ -235,6 +235,11 @@ static bool check_target(const smma_tolerance_request *r, const smma_product_tar
   return smma_check_target(&whole, error);
 }
 
+/* Tells the watcher that some targets are measured. Fails if it ends the study. */
+static bool goes_on(const smma_tolerance_request *r, size_t measured, smma_error *error) {
+  return !r->watch || !r->watch(measured, r->targets, r->context) || smma_fail(error, "interrupted");
+}
+
 static bool measure_all(study *x, smma_error *error) {
   const smma_tolerance_request *r = x->result->request;
   x->space = calloc(x->count, sizeof *x->space);
@@ -245,12 +250,8 @@ static bool measure_all(study *x, smma_error *error) {
     const bool made = smma_measured_make(x->result, &r->target[x->samples], s, error);
     t->d = smma_plan_d_format(s->of->product.plan, s->of->instruction);
     s->stored = t->stored = r->stored == SMMA_NO_FORMAT ? t->d : r->stored;
-    if (made && measure(x, x->samples, error)) {
-      if (r->progress) r->progress(x->samples + 1, r->targets, r->context);
-      continue;
-    }
-    smma_measured_free(s);
-    return false;
+    if (!made || !measure(x, x->samples, error) || !goes_on(r, x->samples + 1, error))
+      return smma_measured_free(s), false;
   }
   return true;
 }

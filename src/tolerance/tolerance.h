@@ -4,6 +4,7 @@
 #define SMMA_TOLERANCE_TOLERANCE_H
 
 #include "compare/target.h"
+#include "host/watch.h"
 #include "numerics/envelope.h"
 #include "rows/data.h"
 #include "tolerance/mutants.h"
@@ -20,10 +21,10 @@ typedef struct {
   const char *a, *b; /* names of A and B, if products have matrices */
   smma_data data;    /* otherwise the kind of operands, for M x N x K */
   size_t m, n, k;
-  bool with_c;        /* generated operands include a C, N(0, 1) */
-  smma_format stored; /* format in which kernels store results; SMMA_NO_FORMAT: the format of D */
-  double margin;      /* factor on the measured errors, 1 to 1000 */
-  void (*progress)(size_t done, size_t all, void *context); /* called after each target; may be NULL */
+  bool with_c;         /* generated operands include a C, N(0, 1) */
+  smma_format stored;  /* format in which kernels store results; SMMA_NO_FORMAT: the format of D */
+  double margin;       /* factor on the measured errors, 1 to 1000 */
+  smma_watcher *watch; /* called after each target; may be NULL */
   void *context;
 } smma_tolerance_request;
 

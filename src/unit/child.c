@@ -104,3 +104,18 @@ void smma_child_end_text(int status, char *text, size_t size) {
   else
     snprintf(text, size, "called exit(%d)", WEXITSTATUS(status));
 }
+
+bool smma_child_survives(void (*work)(void *context), void *context, double seconds, char *text, size_t size) {
+  int status = 0;
+  bool has_ended;
+  const pid_t child = smma_child_start();
+  if (!child) {
+    work(context);
+    _exit(0);
+  }
+  if (child < 0) return true;
+  has_ended = smma_child_end(child, seconds, &status);
+  *text = 0;
+  if (has_ended && status) smma_child_end_text(status, text, size);
+  return has_ended && !status;
+}

@@ -20,6 +20,10 @@ bool smma_child_end(pid_t child, double seconds, int *status);
 /* Describes how a child ended: "called exit(0)", "was ended by signal 11 (Segmentation fault)". */
 void smma_child_end_text(int status, char *text, size_t size);
 
+/* Tries `work`, which foreign code may end or hang: runs it in a child for at most `seconds`. Returns true if the child
+   has survived it, or if no child can be started. Otherwise writes how the child ended; nothing if its time was up. */
+bool smma_child_survives(void (*work)(void *context), void *context, double seconds, char *text, size_t size);
+
 /* Ends all children immediately. For signal handlers. */
 void smma_kill_children(void);
 

@@ -47,12 +47,6 @@ static const smma_unit_kind *find_kind(const char *name, size_t length, smma_err
   return NULL;
 }
 
-static bool (*stopped_by)(void);
-
-void smma_units_stop_when(bool (*stopped)(void)) { stopped_by = stopped; }
-
-bool smma_units_stopped(void) { return stopped_by && stopped_by(); }
-
 bool smma_unit_open(const char *name, smma_unit *u, smma_error *error) {
   const char *colon = strchr(name, ':'), *arguments = colon ? colon + 1 : NULL;
   const smma_unit_kind *kind = find_kind(name, colon ? (size_t)(colon - name) : strlen(name), error);

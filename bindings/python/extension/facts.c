@@ -57,8 +57,6 @@ static bool watch(size_t done, size_t all, void *context) {
   return smma_units_stopped();
 }
 
-static bool watch_rows(uint64_t done, uint64_t all, void *context) { return watch((size_t)done, (size_t)all, context); }
-
 static smma_datum *gen_datum(const smma_gen_request *request, const smma_gen_result *r) {
   smma_datum *record = smma_datum_record();
   smma_put_count(record, "rows", r->rows);
@@ -77,7 +75,7 @@ PyObject *python_gen(PyObject *module, PyObject *arguments) {
   PyObject *instruction;
   unsigned long long rows, seed;
   int covers, flags;
-  smma_gen_request request = {.kind = SMMA_ROWS_KINDS, .watch = watch_rows};
+  smma_gen_request request = {.kind = SMMA_ROWS_KINDS, .watch = watch};
   smma_gen_result result;
   smma_output output;
   smma_error error;
@@ -119,7 +117,7 @@ PyObject *python_convert(PyObject *module, PyObject *arguments) {
   if (!in) return PyErr_SetFromErrnoWithFilename(PyExc_OSError, path);
   before = suspend_python();
   done = smma_output_open(to, &output, &error);
-  if (done && !smma_vectors_copy(in, path, output.stream, format, watch_rows, NULL, &error)) {
+  if (done && !smma_vectors_copy(in, path, output.stream, format, watch, NULL, &error)) {
     smma_output_abandon(&output);
     done = false;
   }

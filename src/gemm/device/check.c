@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/draws.h"
-#include "gemm/device.h"
+#include "gemm/device/device.h"
 #include "host/load.h"
 
 enum {

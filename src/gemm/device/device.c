@@ -1,15 +1,15 @@
-#include "gemm/device.h"
+#include "gemm/device/device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "device/kernels/arguments.h"
-#include "gemm/device_choice.h"
+#include "gemm/device/choice.h"
+#include "gemm/device/resident.h"
 #include "gemm/element.h"
 #include "gemm/gather.h"
 #include "gemm/kernel.h"
-#include "gemm/resident.h"
 #include "gemm/row.h"
 #include "host/count.h"
 #include "host/error.h"

@@ -1,4 +1,4 @@
-#include "gemm/device_choice.h"
+#include "gemm/device/choice.h"
 
 #define COUNT(x) (sizeof(x) / sizeof *(x))
 

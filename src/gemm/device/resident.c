@@ -1,4 +1,4 @@
-#include "gemm/resident.h"
+#include "gemm/device/resident.h"
 
 #include <stdint.h>
 #include <stdio.h>
