@@ -46,7 +46,8 @@ def test_vector_files(monkeypatch, tmp_path, command):
     """The page reads a file that the command writes."""
     monkeypatch.chdir(tmp_path)
     page = REPOSITORY / "docs" / "vector-files.md"
-    command(*re.search(r"`softmma (vectors gen [^`]*-o rows\.bin)` with", page.read_text()).group(1).split())
+    line = re.search(r"^    softmma (vectors gen .*--kind normal .*-o rows\.bin)$", page.read_text(), re.MULTILINE)
+    command(*line.group(1).split())
     result = doctest.testfile(str(page), module_relative=False)
     assert result.attempted and not result.failed
 
