@@ -97,6 +97,23 @@ static const char *const narrow[] = {
            "\"accumulator_exponent_offset\": -2, \"opposing\": \"complement\", \"narrow_bits\": 2, "
            "\"narrow_subnormals\": false, \"subnormal_outputs\": \"to-positive-zero\", "
            "\"early_underflow\": true, \"output\": \"e4m2-ieee\"}]"),
+    /* MVMUL: products of slices, one phase after another; all encodings are numbers */
+    NARROW("composition",
+           "\"nan\": \"numbers\", \"subnormal_a\": \"to-signed-zero\", \"subnormal_b\": \"to-signed-zero\", "
+           "\"subnormal_c\": \"to-signed-zero\", \"slice_a\": 1, \"slice_b\": 1, \"slices_b\": 2, \"phases\": 4, "
+           "\"zero_product\": -1, \"steps\": [{\"take\": 2, \"window\": 2, \"join\": \"apart\", \"zero_exponent\": "
+           "\"own\", \"least_reference\": -1, \"alignment_bits\": 1, \"alignment_rounding\": \"nearest-away\", "
+           "\"output\": \"none\"}, {\"take\": 1, \"join\": \"chain\", \"start\": \"c\", \"zero_exponent\": \"own\", "
+           "\"accumulator_zero_exponent\": \"none\", \"least_reference\": -6, \"alignment_bits\": 4, "
+           "\"alignment_rounding\": \"nearest-positive\", \"round_again\": 1, \"accumulator_alignment_rounding\": "
+           "\"nearest-away\", \"accumulator_round_again\": 0, \"minus_one_shift\": 5, \"narrow_bits\": 2, "
+           "\"narrow_rounding\": \"nearest-away\", \"narrow_subnormals\": false, \"subnormal_outputs\": "
+           "\"to-positive-zero\", \"early_underflow\": true, \"zero_sign\": \"always-positive\", \"overflow\": "
+           "\"saturate\", \"output\": \"e4m2-ieee\"}]"),
+    /* block floating point */
+    NARROW("composition",
+           "\"block_bits_a\": 1, \"block_bits_b\": 3, \"block_rounding\": \"nearest-even\", \"steps\": [{\"take\": 2, "
+           "\"join\": \"chain\", \"start\": \"c\", \"alignment_bits\": 3, \"output\": \"e4m2-ieee\"}]"),
     /* an exact sum */
     NARROW("composition",
            "\"steps\": [{\"take\": 2, \"join\": \"chain\", \"start\": \"c\", \"alignment_bits\": \"exact\", "

@@ -22,7 +22,7 @@ extern "C" {
  *
  * Writes at most `size` bytes including the terminating zero, unless `text` is NULL. Returns the length of the whole
  * text, or 0 with an error. SMMA_INVALID_ARGUMENT: no instruction, a name that is not an identifier, more stages than
- * the rule has steps, or a rule that has no steps or needs a key that cannot be written (docs/rtl.md). */
+ * the rule has steps, or a rule that has no steps (docs/rtl.md). */
 SMMA_API size_t smma_rtl_text(const smma_instruction *instruction, const char *name, int stages, int assertion,
                               char *text, size_t size, smma_error *error);
 

@@ -3,37 +3,54 @@
 
 #include "rtl/sum.h"
 
-/* Writes the part of an alignment module that rounds `kept`: declares `rounded`, of `bits` bits. */
-static void put_cut_rounding(smma_rtl_unit *u, const smma_cut *cut, int bits, int lost_bits) {
+/* Declares `rounded` from `kept` and from `lost_bits` bits that the shift dropped. */
+static void put_rounding(smma_rtl_unit *u, smma_rounding rounding, int bits, int lost_bits) {
   smma_rtl_writer *w = &u->modules;
   smma_rtl_put(w, "  logic [%d:0] rounded;\n", bits - 1);
-  if (cut->rounding == SMMA_ROUND_TOWARD_ZERO) {
+  if (rounding == SMMA_ROUND_TOWARD_ZERO) {
     smma_rtl_put(w, "  assign rounded = {1'b0, kept};\n");
     return;
   }
   smma_rtl_put(
       w, "  logic odd, half, rest;\n  assign odd = kept[0];\n  assign half = lost[%d];\n  assign rest = |lost[%d:0];\n",
       lost_bits - 1, lost_bits - 2);
-  smma_rtl_put(w, "  assign rounded = {1'b0, kept} + {%d'd0, %s};\n", bits - 1,
-               smma_rtl_rounds_up(cut->rounding, "").text);
+  smma_rtl_put(w, "  assign rounded = {1'b0, kept} + {%d'd0, %s};\n", bits - 1, smma_rtl_rounds_up(rounding, "").text);
 }
 
-/* Declares `kept`, a significand of `from` bits that has `zeros` zeros appended and is then shifted to the right by
-   `right` bits. Also declares `lost_bits`, the bits that the shift drops, if they matter. */
-static void put_shift(smma_rtl_unit *u, const smma_cut *cut, int from, int zeros, int *lost_bits) {
+void smma_rtl_put_shift(smma_rtl_unit *u, smma_rounding rounding, int from, int zeros) {
   smma_rtl_writer *w = &u->modules;
-  const int x = u->exponent_bits, bits = from + zeros;
+  const int x = u->exponent_bits, bits = from + zeros, lost_bits = bits + 1;
   const smma_rtl_words all = zeros ? smma_rtl_print("{significand, %d'd0}", zeros) : smma_rtl_print("significand");
-  *lost_bits = bits + 1;
   smma_rtl_put(w, "  logic [%d:0] kept;\n", bits - 1);
-  if (cut->rounding == SMMA_ROUND_TOWARD_ZERO) {
+  if (rounding == SMMA_ROUND_TOWARD_ZERO) {
     smma_rtl_put(w, "  assign kept = %s >> right;\n", all.text);
-    return;
+  } else {
+    smma_rtl_reach(u, 0, lost_bits);
+    smma_rtl_put(w, "  logic [%d:0] lost;\n", lost_bits - 1);
+    smma_rtl_put(w, "  assign {kept, lost} = {significand, %d'd0} >> (right > %d'd%d ? %d'd%d : right);\n",
+                 zeros + lost_bits, x, lost_bits, x, lost_bits);
   }
-  smma_rtl_reach(u, 0, *lost_bits);
-  smma_rtl_put(w, "  logic [%d:0] lost;\n", *lost_bits - 1);
-  smma_rtl_put(w, "  assign {kept, lost} = {significand, %d'd0} >> (right > %d'd%d ? %d'd%d : right);\n",
-               zeros + *lost_bits, x, *lost_bits, x, *lost_bits);
+  put_rounding(u, rounding, bits + 1, lost_bits);
+}
+
+/* Declares `twice`: `rounded`, of `bits` bits, rounded once more, to a multiple of 2^again. Returns the number of its
+   bits. */
+static int put_again(smma_rtl_unit *u, const smma_cut *cut, int bits) {
+  smma_rtl_writer *w = &u->modules;
+  const int again = cut->again, all = smma_maximum(bits, again + 1), kept = all - again + 1;
+  smma_rtl_put(w, "  localparam integer ROUND_AGAIN = %d;\n  logic [%d:0] once;\n", again, all - 1);
+  if (all > bits)
+    smma_rtl_put(w, "  assign once = {%d'd0, rounded};\n", all - bits);
+  else
+    smma_rtl_put(w, "  assign once = rounded;\n");
+  smma_rtl_put(w, "  logic again_odd, again_half, again_rest, again_up;\n  assign again_odd = once[ROUND_AGAIN];\n");
+  smma_rtl_put(w, "  assign again_half = once[ROUND_AGAIN-1];\n  assign again_rest = ");
+  smma_rtl_put(w, again > 1 ? "|once[ROUND_AGAIN-2:0];\n" : "1'b0;\n");
+  smma_rtl_put(w, "  assign again_up = %s;\n", smma_rtl_rounds_up(cut->rounding, "again_").text);
+  smma_rtl_put(w, "  logic [%d:0] twice;\n", kept + again - 1);
+  smma_rtl_put(w, "  assign twice = {{1'b0, once[%d:ROUND_AGAIN]} + {%d'd0, again_up}, %d'd0};\n", all - 1, kept - 1,
+               again);
+  return kept + again;
 }
 
 /* Writes the statements of an aligned term: assigns `magnitude`, in units of the sum. */
@@ -42,7 +59,7 @@ static void put_aligned(smma_rtl_unit *u, const smma_rtl_sum_plan *p, const smma
   const smma_rtl_shape s = c->shape;
   const int x = u->exponent_bits, more = p->bits - c->cut->bits, limit = SMMA_MOST_TERM_BITS - more;
   const bool limited = smma_rtl_reaches_limit(p, c);
-  int left = smma_rtl_bound_left(p, c), lost_bits;
+  int left = smma_rtl_bound_left(p, c);
   bool far_left = false;
   if (limited && left > limit) left = limit, far_left = true;
   if (smma_rtl_wraps(p->s) && left > p->width) left = p->width, far_left = true;
@@ -53,8 +70,7 @@ static void put_aligned(smma_rtl_unit *u, const smma_rtl_sum_plan *p, const smma
                smma_rtl_exponent(u, s.fraction).text);
   smma_rtl_put(w, "  assign right = places + %s;\n", smma_rtl_exponent(u, left).text);
   smma_rtl_reach(u, -s.width - left, left + s.width);
-  put_shift(u, c->cut, s.width, left, &lost_bits);
-  put_cut_rounding(u, c->cut, s.width + left + 1, lost_bits);
+  smma_rtl_put_shift(u, c->cut->rounding, s.width, left);
   if (far_left)
     smma_rtl_put(w, "  logic far_left;\n  assign far_left = places < -%s;\n", smma_rtl_exponent(u, left).text);
   if (limited) {
@@ -65,9 +81,10 @@ static void put_aligned(smma_rtl_unit *u, const smma_rtl_sum_plan *p, const smma
     smma_rtl_put(w, ";\n");
   }
   {
-    const int whole_bits = s.width + left + 1 + more, magnitude_bits = p->width;
-    smma_rtl_words value = smma_rtl_print("rounded");
-    if (more) value = smma_rtl_print("{rounded, %d'd0}", more);
+    const int bits = s.width + left + 1, rounded_bits = c->cut->again ? put_again(u, c->cut, bits) : bits;
+    const int whole_bits = rounded_bits + more, magnitude_bits = p->width;
+    smma_rtl_words value = smma_rtl_print(c->cut->again ? "twice" : "rounded");
+    if (more) value = smma_rtl_print("{%s, %d'd0}", value.text, more);
     smma_rtl_put(w, "  logic [%d:0] whole;\n  assign whole = %s;\n", whole_bits - 1, value.text);
     smma_rtl_put(w, "  assign magnitude = ");
     if (limited) smma_rtl_put(w, "is_limited ? %d'd1 << %d : ", magnitude_bits, SMMA_MOST_TERM_BITS);
@@ -86,7 +103,7 @@ static void put_fixed(smma_rtl_unit *u, const smma_rtl_sum_plan *p, const smma_r
   smma_rtl_writer *w = &u->modules;
   const smma_rtl_shape s = c->shape;
   const int x = u->exponent_bits, magnitude_bits = p->width;
-  int lost_bits, bits = s.width;
+  int bits = s.width;
   const char *value = "significand";
   smma_rtl_put(w, "  logic [%d:0] place;\n", x - 1);
   if (p->method == SMMA_RTL_ADD_MIXED && smma_rtl_is_cut(c)) {
@@ -96,8 +113,7 @@ static void put_fixed(smma_rtl_unit *u, const smma_rtl_sum_plan *p, const smma_r
     smma_rtl_put(w, "  assign places = reference - ALIGNMENT_BITS - exponent + %s;\n",
                  smma_rtl_exponent(u, s.fraction).text);
     smma_rtl_put(w, "  assign right = places < %s ? %d'd0 : places;\n", smma_rtl_exponent(u, 0).text, x);
-    put_shift(u, c->cut, s.width, 0, &lost_bits);
-    put_cut_rounding(u, c->cut, s.width + 1, lost_bits);
+    smma_rtl_put_shift(u, c->cut->rounding, s.width, 0);
     smma_rtl_put(w, "  assign place = exponent + right - %s;\n", smma_rtl_exponent(u, s.fraction + p->unit).text);
     value = "rounded", bits = s.width + 1;
   } else {

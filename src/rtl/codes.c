@@ -1,4 +1,6 @@
 /* Encodings: unpacking them to nodes, and rounding to them. */
+#include <string.h>
+
 #include "core/policy.h"
 #include "rtl/unit.h"
 
@@ -66,8 +68,8 @@ static void put_flushed(smma_rtl_unit *u, smma_encoding f, smma_subnormal_policy
 }
 
 smma_rtl_words smma_rtl_decode(smma_rtl_unit *u, smma_format format, smma_subnormal_policy flush, smma_rtl_shape to) {
-  const smma_encoding f = smma_encoding_of(format);
-  const smma_rtl_shape own = smma_rtl_shape_of(format);
+  const smma_encoding f = smma_rtl_encoding_of(u, format);
+  const smma_rtl_shape own = smma_rtl_shape_of(u, format);
   const int more = to.fraction - own.fraction, high = to.width - own.width - more, p = u->payload_bits;
   smma_rtl_writer *w = &u->modules;
   smma_rtl_words name =
@@ -95,7 +97,7 @@ smma_rtl_words smma_rtl_decode(smma_rtl_unit *u, smma_format format, smma_subnor
   else if (p)
     smma_rtl_put(w, "%d'd0, ", p + 2);
   if (smma_rtl_has_beyond(u)) smma_rtl_put(w, "2'b00, ");
-  smma_rtl_put(w, "nan, infinite, zero, negative%s, exponent, ",
+  smma_rtl_put(w, "%s, zero, negative%s, exponent, ", smma_rtl_has_only_numbers(u) ? "2'b00" : "nan, infinite",
                flush == SMMA_SUBNORMALS_TO_POSITIVE_ZERO ? " && !zero" : "");
   if (high > 0) smma_rtl_put(w, "%d'd0, ", high);
   smma_rtl_put(w, flush ? "zero ? %d'd0 : significand" : "significand", own.width);
@@ -225,15 +227,21 @@ static void put_rounded(smma_rtl_unit *u, const smma_rtl_rounding *r, smma_encod
 static void put_code(smma_rtl_unit *u, const smma_rtl_rounding *r, smma_encoding f) {
   smma_rtl_writer *w = &u->modules;
   const int x = u->exponent_bits, wide = x + f.fraction_bits, bits = f.exponent_bits + f.fraction_bits;
+  smma_rtl_words largest[2];
   uint64_t code[2];
   for (int negative = 0; negative < 2; negative++) {
     const bool saturates = r->overflow == SMMA_SUM_SATURATES || (r->overflow == SMMA_SUM_BY_DIRECTION &&
                                                                  smma_rounds_away_from_infinity(r->rounding, negative));
-    code[negative] = smma_overflowed(f, negative, saturates ? SMMA_OVERFLOW_SATURATE : SMMA_OVERFLOW_INFINITY);
+    const smma_encoding readable = saturates ? smma_readable_encoding(u->o.rule.nan, f) : f;
+    code[negative] = smma_overflowed(readable, negative, saturates ? SMMA_OVERFLOW_SATURATE : SMMA_OVERFLOW_INFINITY);
+    largest[negative] = smma_rtl_hex(wide, smma_largest_fields(readable));
   }
   smma_rtl_put(w, "  logic overflows, tiny;\n  logic [%d:0] finite_fields;\n", bits - 1);
-  smma_rtl_put(w, "  assign overflows = |magnitude && rounded > %s;\n",
-               smma_rtl_hex(wide, smma_largest_fields(f)).text);
+  if (strcmp(largest[0].text, largest[1].text) == 0)
+    smma_rtl_put(w, "  assign overflows = |magnitude && rounded > %s;\n", largest[0].text);
+  else
+    smma_rtl_put(w, "  assign overflows = |magnitude && rounded > (negative ? %s : %s);\n", largest[1].text,
+                 largest[0].text);
   smma_rtl_put(w, "  assign tiny = !(|magnitude)");
   if (r->flush != SMMA_SUBNORMALS_KEPT && f.exponent_bits) {
     smma_rtl_put(w, " || rounded < %s", smma_rtl_hex(wide, (uint64_t)1 << f.fraction_bits).text);

@@ -114,7 +114,7 @@ static bool is_rounded(const smma_step *s) { return s->output != SMMA_NO_FORMAT;
 
 static smma_rtl_shape shape_after(unit_writer *g, const smma_step *s, smma_rtl_shape term,
                                   const smma_rtl_shape *accumulator) {
-  return is_rounded(s) ? smma_rtl_shape_of(s->output) : smma_rtl_sum_shape(g->u, s, term, accumulator);
+  return is_rounded(s) ? smma_rtl_shape_of(g->u, s->output) : smma_rtl_sum_shape(g->u, s, term, accumulator);
 }
 
 /* Sums every group of `nodes` separately; replaces the nodes. */
@@ -223,7 +223,7 @@ static bool put_accumulator(unit_writer *g, const smma_step *s, const char *name
 
 /* Returns the shape of all accumulators of a step. An unrounded sum may have more bits than its accumulator. */
 static smma_rtl_shape shape_of_accumulators(unit_writer *g, const smma_step *s, smma_rtl_shape term, int links) {
-  const smma_rtl_shape start = smma_rtl_shape_of(g->u->o.d);
+  const smma_rtl_shape start = smma_rtl_shape_of(g->u, g->u->o.d);
   smma_rtl_shape shape = s->start == SMMA_START_NOTHING ? shape_after(g, s, term, NULL) : start;
   for (int link = s->start == SMMA_START_NOTHING; link < links; link++)
     shape = smma_rtl_union(shape, shape_after(g, s, term, &shape));
@@ -297,7 +297,7 @@ static void put_chains(unit_writer *g, int step) {
   } else {
     all = acc.sum[0];
   }
-  g->nodes = (node_list){all, s->chains, is_rounded(s) ? smma_rtl_shape_of(s->output) : acc.shape, s->output};
+  g->nodes = (node_list){all, s->chains, is_rounded(s) ? smma_rtl_shape_of(g->u, s->output) : acc.shape, s->output};
 }
 
 /* Writes the keys of a step that have not their defaults, as a custom unit has them. */
@@ -348,39 +348,127 @@ static void put_scales(unit_writer *g) {
   g->nodes = (node_list){scaled, count, shape, SMMA_NO_FORMAT};
 }
 
+/* Returns the words for what a phase multiplies: "slice p / 2 of a, 7 bits". */
+static smma_rtl_words slice_words(const smma_rtl_unit *u, int side) {
+  const smma_rtl_side of = smma_rtl_side_of(u, side);
+  if (of.slice_bits == 0) return smma_rtl_print("%c", of.letter);
+  return smma_rtl_print("slice p %c %d of %c, %d bits", side ? '%' : '/', u->p.slices_b, of.letter, of.slice_bits);
+}
+
+/* Writes the keys of blocks, slices and phases that have not their defaults. */
+static void put_parts_of_factors(unit_writer *g) {
+  const smma_rtl_unit *u = g->u;
+  const smma_composition *p = &u->p;
+  const bool sliced = smma_rtl_has_slices(u);
+  smma_rtl_writer *w = &g->u->body;
+  for (int side = 0; side < 2; side++) {
+    const smma_rtl_side of = smma_rtl_side_of(u, side);
+    if (of.block_bits)
+      smma_rtl_put(w, "  // Factors of %c: %d bits below the greatest exponent of each block of %d, rounded %s\n",
+                   of.letter, of.block_bits, smma_rtl_block_elements(u), smma_rounding_words(p->block_rounding));
+  }
+  if (sliced)
+    smma_rtl_put(w, "  // Phase p, %d to %d, multiplies %s, by %s; / rounds down\n", p->first_phase,
+                 p->first_phase + p->phases - 1, slice_words(u, 0).text, slice_words(u, 1).text);
+  if (p->zero_product != SMMA_OWN_EXPONENT)
+    smma_rtl_put(w, "  // A product with a zero has the exponent %d%s\n", p->zero_product,
+                 sliced ? ", less the places before its slices" : "");
+}
+
 /* Writes the keys of operands and products that have not their defaults. */
 static void put_operands(unit_writer *g) {
   const smma_composition *p = &g->u->p;
   const smma_subnormal_policy of[] = {p->subnormal_a, p->subnormal_b, p->subnormal_c};
   static const char *const words[] = {"kept", "zeros of their sign", "+0"};
   smma_rtl_writer *w = &g->u->body;
+  if (smma_rtl_has_only_numbers(g->u)) smma_rtl_put(w, "  // Encodings of infinities and NaN are numbers\n");
   for (int n = 0; n < 3; n++)
     if (of[n] != SMMA_SUBNORMALS_KEPT) smma_rtl_put(w, "  // Subnormal %c: %s\n", "abc"[n], words[of[n]]);
   if (p->widen != SMMA_NO_FORMAT) smma_rtl_put(w, "  // Factors are converted to %s\n", smma_format_text(p->widen));
+  put_parts_of_factors(g);
   if (p->product_limit != SMMA_NONE)
     smma_rtl_put(w, "  // Products of 2^%d or more are infinite%s\n", p->product_limit,
                  p->limit_joins ? " when they are added to an accumulator" : "");
   if (p->product == SMMA_PRODUCT_XOR) smma_rtl_put(w, "  // A product is a xor b\n");
 }
 
-static void put_products(unit_writer *g) {
+/* Writes the vector of the factors of a or b, and, if the rule has blocks of them, aligns it. Returns the name. */
+static smma_rtl_words put_factors(unit_writer *g, int side, smma_rtl_shape *shape) {
   smma_rtl_unit *u = g->u;
-  const int k = u->o.k, a = smma_encoding_of(u->o.a).bits, b = smma_encoding_of(u->o.b).bits;
-  smma_rtl_words product;
-  smma_rtl_shape shape;
-  net products;
-  int bits;
-  put_stage(g, smma_rtl_print("The %d product%s", k, k > 1 ? "s" : "").text);
-  put_operands(g);
-  product = smma_rtl_product(u, &shape);
-  bits = smma_rtl_node_bits(u, shape);
-  products = declare(g, smma_rtl_print("products"), k * bits);
+  const smma_rtl_side of = smma_rtl_side_of(u, side);
+  const int k = u->o.k, code = smma_encoding_of(of.format).bits, elements = smma_rtl_block_elements(u);
+  const smma_rtl_words decode = smma_rtl_factor(u, side, shape);
+  const int bits = smma_rtl_node_bits(u, *shape);
+  net factors = declare(g, smma_rtl_print("factors_%c", of.letter), k * bits), aligned;
+  smma_rtl_words block;
+  int to;
+  smma_rtl_put(&u->body,
+               "  for (genvar i = 0; i < %d; i++) begin : g_factor_%c\n    %s decode (.code(%c[i*%d +: %d]), "
+               ".x(factors_%c[i*%d +: %d]));\n  end\n",
+               k, of.letter, decode.text, of.letter, code, code, of.letter, bits, bits);
+  if (!of.block_bits) return factors.name;
+  block = smma_rtl_block(u, side, *shape, shape);
+  to = smma_rtl_node_bits(u, *shape);
+  aligned = declare(g, smma_rtl_print("aligned_%c", of.letter), k * to);
+  smma_rtl_put(&u->body,
+               "  for (genvar i = 0; i < %d; i++) begin : g_block_%c\n    %s block (.factors(%s[i*%d +: %d]), "
+               ".aligned(%s[i*%d +: %d]));\n  end\n",
+               k / elements, of.letter, block.text, factors.name.text, elements * bits, elements * bits,
+               aligned.name.text, elements * to, elements * to);
+  return aligned.name;
+}
+
+/* Writes the products of factors that are prepared first: those of every phase, one phase after the other. */
+static net put_products_of_factors(unit_writer *g, int count, smma_rtl_shape *shape) {
+  smma_rtl_unit *u = g->u;
+  const int k = u->o.k, first = u->p.first_phase;
+  smma_rtl_shape factor[2];
+  const smma_rtl_words a = put_factors(g, 0, &factor[0]), b = put_factors(g, 1, &factor[1]);
+  const smma_rtl_words product = smma_rtl_product_of_factors(u, factor, shape);
+  const int bits = smma_rtl_node_bits(u, *shape), x = smma_rtl_node_bits(u, factor[0]),
+            y = smma_rtl_node_bits(u, factor[1]);
+  const net products = declare(g, smma_rtl_print("products"), count * bits);
+  smma_rtl_put(&u->body, "  for (genvar i = 0; i < %d; i++) begin : g_product\n    %s ", count, product.text);
+  if (smma_rtl_has_slices(u)) {
+    smma_rtl_put(&u->body, "#(.PHASE(");
+    if (first) smma_rtl_put(&u->body, "%d + ", first);
+    smma_rtl_put(&u->body, "i/%d)) ", k);
+  }
+  smma_rtl_put(&u->body,
+               "multiply (\n        .a(%s[i%%%d*%d +: %d]), .b(%s[i%%%d*%d +: %d]), .product(products[i*%d +: %d]));\n",
+               a.text, k, x, x, b.text, k, y, y, bits, bits);
+  smma_rtl_put(&u->body, "  end\n");
+  return products;
+}
+
+/* Writes the products of all elements of a and b. */
+static net put_whole_products(unit_writer *g, int count, smma_rtl_shape *shape) {
+  smma_rtl_unit *u = g->u;
+  const int a = smma_encoding_of(u->o.a).bits, b = smma_encoding_of(u->o.b).bits;
+  const smma_rtl_words product = smma_rtl_product(u, shape);
+  const int bits = smma_rtl_node_bits(u, *shape);
+  const net products = declare(g, smma_rtl_print("products"), count * bits);
   smma_rtl_put(&u->body,
                "  for (genvar i = 0; i < %d; i++) begin : g_product\n    %s multiply (.a(a[i*%d +: %d]), .b(b[i*%d +: "
                "%d]), .product(products[i*%d +: %d]));\n  end\n",
-               k, product.text, a, a, b, b, bits, bits);
+               count, product.text, a, a, b, b, bits, bits);
+  return products;
+}
+
+static void put_products(unit_writer *g) {
+  const int k = g->u->o.k, count = smma_product_nodes(&g->u->p, k);
+  smma_rtl_words phases = {{0}};
+  smma_rtl_shape shape;
+  net products;
+  if (count > k) phases = smma_rtl_print(", %d of each phase in turn", k);
+  put_stage(g, smma_rtl_print("The %d product%s%s", count, count > 1 ? "s" : "", phases.text).text);
+  put_operands(g);
+  if (smma_has_whole_products(&g->u->p))
+    products = put_whole_products(g, count, &shape);
+  else
+    products = put_products_of_factors(g, count, &shape);
   next_level(g);
-  g->nodes = (node_list){products, k, shape, SMMA_NO_FORMAT};
+  g->nodes = (node_list){products, count, shape, SMMA_NO_FORMAT};
 }
 
 /* Assigns d, with the unit's own NaN. */

@@ -1,79 +1,5 @@
-/* Operands: the conversion of c, products, and scale factors. */
+/* Products of factors, and scale factors. */
 #include "rtl/unit.h"
-
-/* Declares `negative`, `exponent` and `magnitude` of the node `x`, as the encoder reads them. */
-static void put_magnitude(smma_rtl_unit *u, smma_rtl_shape s, const char *node) {
-  smma_rtl_writer *w = &u->modules;
-  const int x = u->exponent_bits, flags = smma_rtl_flags_at(u, s);
-  smma_rtl_put(w, "  logic negative;\n  logic signed [%d:0] exponent;\n  logic [%d:0] magnitude;\n", x - 1,
-               s.width - 1);
-  smma_rtl_put(w, "  assign negative = %s[%d];\n", node, flags);
-  smma_rtl_put(w, "  assign exponent = $signed(%s[%d:%d]) - %s;\n", node, flags - 1, s.width,
-               smma_rtl_exponent(u, s.fraction).text);
-  smma_rtl_put(w, "  assign magnitude = %s[%d:0];\n", node, s.width - 1);
-  smma_rtl_reach(u, s.least - s.fraction, s.most);
-}
-
-/* Writes an encoder that rounds a node's value to nearest even. */
-static void put_convert(smma_rtl_unit *u, smma_rtl_shape s, smma_format to, const char *node) {
-  const smma_rtl_rounding r = {.format = to, .rounding = SMMA_ROUND_NEAREST_EVEN, .zero_sign = SMMA_ZERO_IEEE};
-  put_magnitude(u, s, node);
-  smma_rtl_put_encode(u, &r, s.width, s.least - s.fraction, s.most - s.fraction);
-}
-
-smma_rtl_words smma_rtl_convert_c(smma_rtl_unit *u) {
-  const smma_encoding from = smma_encoding_of(u->o.c), to = smma_encoding_of(u->o.d);
-  const smma_rtl_shape s = smma_rtl_shape_of(u->o.c);
-  const smma_rtl_words name = smma_rtl_print("%s_convert_c", u->name);
-  const smma_rtl_words decode = smma_rtl_decode(u, u->o.c, SMMA_SUBNORMALS_KEPT, s);
-  const int flags = smma_rtl_flags_at(u, s), payload = u->payload_bits;
-  smma_rtl_writer *w = &u->modules;
-  if (!smma_rtl_begin(u, name.text, "// Converts c to the format of d, which has all values of c.")) return name;
-  smma_rtl_put(w, "    input  logic [%d:0] c,\n    output logic [%d:0] code\n);\n", from.bits - 1, to.bits - 1);
-  smma_rtl_put(w, "  logic [%d:0] x;\n  %s decode (.code(c), .x(x));\n", smma_rtl_node_bits(u, s) - 1, decode.text);
-  put_convert(u, s, u->o.d, "x");
-  smma_rtl_put(w, "  assign code = x[%d] ? ", flags + 3);
-  if (payload)
-    smma_rtl_put(w, "%s | {negative, %d'd0, x[%d:%d]}", smma_rtl_hex(to.bits, smma_default_nan(to)).text,
-                 to.bits - 1 - to.fraction_bits, smma_rtl_payload_at(u, s) + payload - 1,
-                 smma_rtl_payload_at(u, s) + payload - to.fraction_bits);
-  else
-    smma_rtl_put(w, "%s", smma_rtl_hex(to.bits, smma_nan_of(to, u->o.rule.nan)).text);
-  smma_rtl_put(w, " : x[%d] ? (negative ? %s : %s) : finite_code;\nendmodule\n", flags + 2,
-               smma_rtl_hex(to.bits, smma_overflowed(to, true, SMMA_OVERFLOW_INFINITY)).text,
-               smma_rtl_hex(to.bits, smma_overflowed(to, false, SMMA_OVERFLOW_INFINITY)).text);
-  return name;
-}
-
-/* ---- Factors ---- */
-
-/* Returns the module that prepares an element of a or b, and its shape: the element unpacked, and converted if the rule
-   widens factors. The module's ports are `code`, the input, and `x`, the output. */
-static smma_rtl_words put_factor(smma_rtl_unit *u, smma_format format, smma_subnormal_policy flush,
-                                 smma_rtl_shape *shape) {
-  const smma_rtl_shape own = smma_rtl_shape_of(format);
-  const smma_format to = u->p.widen;
-  const int flags = smma_rtl_flags_at(u, own), top = smma_rtl_node_bits(u, own) - 1;
-  const smma_rtl_words plain = smma_rtl_decode(u, format, flush, own);
-  smma_rtl_words name, decode;
-  smma_rtl_writer *w = &u->modules;
-  *shape = own;
-  if (to == SMMA_NO_FORMAT) return plain;
-  *shape = smma_rtl_shape_of(to);
-  shape->special = true;
-  decode = smma_rtl_decode(u, to, SMMA_SUBNORMALS_KEPT, *shape);
-  name = smma_rtl_print("%s_widened", plain.text);
-  if (!smma_rtl_begin(u, name.text, "// Converts a factor to the format that the rule widens factors to.")) return name;
-  smma_rtl_put(w, "    input  logic [%d:0] code,\n    output logic [%d:0] x\n);\n", smma_encoding_of(format).bits - 1,
-               smma_rtl_node_bits(u, *shape) - 1);
-  smma_rtl_put(w, "  logic [%d:0] own;\n  logic [%d:0] wide;\n  %s decode_own (.code(code), .x(own));\n", top,
-               smma_rtl_node_bits(u, *shape) - 1, plain.text);
-  put_convert(u, own, to, "own");
-  smma_rtl_put(w, "  %s decode_wide (.code(finite_code), .x(wide));\n", decode.text);
-  smma_rtl_put(w, "  assign x = own[%d] || own[%d] ? {own[%d:%d], wide[%d:0]} : wide;\nendmodule\n", flags + 3,
-               flags + 2, top, flags, smma_rtl_flags_at(u, *shape) - 1);
-  return name;
-}
 
 /* ---- Products ---- */
 
@@ -109,13 +35,14 @@ static smma_rtl_shape product_shape(smma_rtl_shape x, smma_rtl_shape y) {
                           .special = x.special || y.special};
 }
 
-/* Declares `exponent` and `significand` of the product of the nodes x and y. */
-static void put_product_value(smma_rtl_unit *u, smma_rtl_shape x, smma_rtl_shape y) {
+/* Declares `exponent` and `significand` of the product of the nodes x and y. `of_zero` is an empty text, or says which
+   exponent a zero has: "zero ? EXPONENT : ". */
+static void put_product_value(smma_rtl_unit *u, smma_rtl_shape x, smma_rtl_shape y, const char *of_zero) {
   smma_rtl_writer *w = &u->modules;
   const int width = x.width + y.width;
   smma_rtl_put(w, "  logic signed [%d:0] exponent;\n  logic [%d:0] significand;\n", u->exponent_bits - 1, width - 1);
-  smma_rtl_put(w, "  assign exponent = $signed(x[%d:%d]) + $signed(y[%d:%d]);\n", smma_rtl_flags_at(u, x) - 1, x.width,
-               smma_rtl_flags_at(u, y) - 1, y.width);
+  smma_rtl_put(w, "  assign exponent = %s$signed(x[%d:%d]) + $signed(y[%d:%d]);\n", of_zero,
+               smma_rtl_flags_at(u, x) - 1, x.width, smma_rtl_flags_at(u, y) - 1, y.width);
   smma_rtl_put(w, "  assign significand = {%d'd0, x[%d:0]} * {%d'd0, y[%d:0]};\n", y.width, x.width - 1, x.width,
                y.width - 1);
   smma_rtl_reach(u, x.least + y.least, x.most + y.most);
@@ -133,7 +60,8 @@ static void put_limit(smma_rtl_unit *u, smma_rtl_shape s) {
                "  always_comb begin\n    leading = exponent;\n    for (int i = 0; i < %d; i++)\n"
                "      if (significand[i]) leading = exponent + %d'(i - %d);\n  end\n",
                s.width, x, s.fraction);
-  smma_rtl_put(w, "  logic limited;\n  assign limited = !nan && !infinite && !zero && leading >= PRODUCT_LIMIT;\n");
+  smma_rtl_put(w, "  logic limited;\n  assign limited = !nan && !infinite && !zero%s && leading >= PRODUCT_LIMIT;\n",
+               smma_rtl_has_slices(u) ? " && |significand" : "");
   smma_rtl_reach(u, u->p.product_limit, u->p.product_limit);
   smma_rtl_reach(u, s.least - s.fraction, s.most + s.width);
   smma_rtl_reach(u, 0, s.width + s.fraction);
@@ -159,13 +87,28 @@ static void put_product_node(smma_rtl_unit *u, smma_rtl_shape x, smma_rtl_shape 
   smma_rtl_put(w, ", exponent, significand};\n");
 }
 
+/* Returns the shape of the products of factors, after their limit. */
+static smma_rtl_shape limited_shape(const smma_rtl_unit *u, smma_rtl_shape x, smma_rtl_shape y) {
+  smma_rtl_shape product = product_shape(x, y);
+  if (u->p.product_limit != SMMA_NONE) product.special = true;
+  return product;
+}
+
+/* Writes the product of the nodes x and y, with its special values and its limit. */
+static void put_product(smma_rtl_unit *u, smma_rtl_shape x, smma_rtl_shape y, const char *of_zero) {
+  put_product_flags(u, x, y);
+  put_product_value(u, x, y, of_zero);
+  if (u->p.product_limit != SMMA_NONE) put_limit(u, product_shape(x, y));
+  put_product_node(u, x, y);
+  smma_rtl_put(&u->modules, "endmodule\n");
+}
+
 smma_rtl_words smma_rtl_product(smma_rtl_unit *u, smma_rtl_shape *product) {
   const smma_rtl_words name = smma_rtl_print("%s_product", u->name);
   smma_rtl_shape x, y;
-  const smma_rtl_words a = put_factor(u, u->o.a, u->p.subnormal_a, &x), b = put_factor(u, u->o.b, u->p.subnormal_b, &y);
+  const smma_rtl_words a = smma_rtl_factor(u, 0, &x), b = smma_rtl_factor(u, 1, &y);
   smma_rtl_writer *w = &u->modules;
-  *product = product_shape(x, y);
-  if (u->p.product_limit != SMMA_NONE) product->special = true;
+  *product = limited_shape(u, x, y);
   if (!smma_rtl_begin(u, name.text,
                       "// Multiplies one element of a by one of b, exactly; the product is not normalised."))
     return name;
@@ -182,11 +125,62 @@ smma_rtl_words smma_rtl_product(smma_rtl_unit *u, smma_rtl_shape *product) {
         smma_rtl_flags_at(u, y) - 1, y.width, product->width - 1);
     return name;
   }
-  put_product_flags(u, x, y);
-  put_product_value(u, x, y);
-  if (u->p.product_limit != SMMA_NONE) put_limit(u, *product);
-  put_product_node(u, x, y);
-  smma_rtl_put(w, "endmodule\n");
+  put_product(u, x, y, "");
+  return name;
+}
+
+/* Widens the range of a product's exponents by that of zeros, if the rule has one. */
+static void bound_zero_product(smma_rtl_unit *u, smma_rtl_shape *product) {
+  const smma_rtl_side a = smma_rtl_side_of(u, 0), b = smma_rtl_side_of(u, 1);
+  const int of_zero = u->p.zero_product;
+  if (of_zero == SMMA_OWN_EXPONENT) return;
+  product->zero_least = of_zero - a.last_slice * a.slice_bits - b.last_slice * b.slice_bits;
+  product->most = smma_maximum(product->most, of_zero);
+  smma_rtl_reach(u, smma_minimum(product->zero_least, of_zero), product->most);
+}
+
+smma_rtl_words smma_rtl_product_of_factors(smma_rtl_unit *u, const smma_rtl_shape factor[2], smma_rtl_shape *product) {
+  const smma_rtl_words name = smma_rtl_print("%s_product", u->name);
+  const bool sliced = smma_rtl_has_slices(u);
+  const int x = u->exponent_bits, of_zero = u->p.zero_product;
+  smma_rtl_words slice[2] = {{{0}}};
+  smma_rtl_shape shape[2] = {factor[0], factor[1]};
+  smma_rtl_writer *w = &u->modules;
+  for (int side = 0; side < 2; side++)
+    if (smma_rtl_side_of(u, side).slice_bits) slice[side] = smma_rtl_slice(u, side, factor[side], &shape[side]);
+  *product = limited_shape(u, shape[0], shape[1]);
+  bound_zero_product(u, product);
+  if (!smma_rtl_begin(u, name.text,
+                      sliced
+                          ? "// Multiplies a slice of a factor of a by one of a factor of b, exactly, as phase number "
+                            "PHASE does."
+                          : "// Multiplies a factor of a by one of b, exactly; the product is not normalised."))
+    return name;
+  smma_rtl_put(w, "    input  logic [%d:0] a,\n    input  logic [%d:0] b,\n    output logic [%d:0] product\n);\n",
+               smma_rtl_node_bits(u, factor[0]) - 1, smma_rtl_node_bits(u, factor[1]) - 1,
+               smma_rtl_node_bits(u, *product) - 1);
+  if (sliced)
+    smma_rtl_put(w, "  parameter integer PHASE = %d;\n  localparam integer SLICES_B = %d; // of a factor\n",
+                 u->p.first_phase, u->p.slices_b);
+  for (int side = 0; side < 2; side++) {
+    const char from = "ab"[side], to = "xy"[side];
+    smma_rtl_put(w, "  logic [%d:0] %c;\n", smma_rtl_node_bits(u, shape[side]) - 1, to);
+    if (slice[side].text[0])
+      smma_rtl_put(w, "  %s #(.INDEX(PHASE %c SLICES_B)) slice_%c (.x(%c), .slice(%c));\n", slice[side].text,
+                   side ? '%' : '/', from, from, to);
+    else
+      smma_rtl_put(w, "  assign %c = %c;\n", to, from);
+  }
+  if (of_zero != SMMA_OWN_EXPONENT) {
+    smma_rtl_put(w, "  localparam signed [%d:0] ZERO_PRODUCT = %s;\n", x - 1, smma_rtl_exponent(u, of_zero).text);
+    if (sliced)
+      smma_rtl_put(w, "  localparam signed [%d:0] PLACES = %d'(PHASE / SLICES_B * %d + PHASE %% SLICES_B * %d);\n",
+                   x - 1, x, u->p.slice_a, u->p.slice_b);
+  }
+  put_product(u, shape[0], shape[1],
+              of_zero == SMMA_OWN_EXPONENT ? ""
+              : sliced                     ? "zero ? ZERO_PRODUCT - PLACES : "
+                                           : "zero ? ZERO_PRODUCT : ");
   return name;
 }
 
@@ -194,7 +188,7 @@ smma_rtl_words smma_rtl_product(smma_rtl_unit *u, smma_rtl_shape *product) {
 
 /* Writes a module that multiplies a node by one scale factor; ports `x`, `scale` and `scaled`. */
 static smma_rtl_words put_scale_once(smma_rtl_unit *u, smma_rtl_shape x, smma_rtl_shape *scaled) {
-  const smma_rtl_shape y = smma_rtl_shape_of(u->o.scale);
+  const smma_rtl_shape y = smma_rtl_shape_of(u, u->o.scale);
   const smma_rtl_words decode = smma_rtl_decode(u, u->o.scale, SMMA_SUBNORMALS_KEPT, y);
   const smma_rtl_words name = smma_rtl_print("%s_scale_%d_%d", u->name, x.width, x.fraction);
   const int p = u->payload_bits, at = smma_rtl_payload_at(u, x), y_at = smma_rtl_payload_at(u, y);
@@ -205,7 +199,7 @@ static smma_rtl_words put_scale_once(smma_rtl_unit *u, smma_rtl_shape x, smma_rt
                smma_rtl_node_bits(u, x) - 1, smma_encoding_of(u->o.scale).bits - 1, smma_rtl_node_bits(u, *scaled) - 1);
   smma_rtl_put(w, "  logic [%d:0] y;\n  %s decode (.code(scale), .x(y));\n", smma_rtl_node_bits(u, y) - 1, decode.text);
   put_product_flags(u, x, y);
-  put_product_value(u, x, y);
+  put_product_value(u, x, y, "");
   smma_rtl_put(w, "  assign scaled = {");
   if (p) smma_rtl_put(w, "x_nan ? x[%d:%d] : {y[%d:%d], 1'b0, invalid}, ", at + p - 1, at - 2, y_at + p - 1, y_at);
   if (smma_rtl_has_beyond(u))

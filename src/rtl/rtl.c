@@ -16,22 +16,26 @@
 static int payload_bits(const smma_rtl_unit *u) {
   const smma_format formats[] = {u->o.a, u->o.b, u->o.c, u->o.d, u->o.scale, u->p.widen};
   int bits = 1;
-  if (smma_has_one_nan(u->o.rule.nan)) return 0;
+  if (smma_has_one_nan(u->o.rule.nan) || smma_rtl_has_only_numbers(u)) return 0;
   for (int i = 0; i < 6; i++) bits = smma_maximum(bits, smma_encoding_of(formats[i]).fraction_bits);
   for (const smma_step *s = u->p.step; s < u->p.step + u->p.steps; s++)
     bits = smma_maximum(bits, smma_encoding_of(s->output).fraction_bits);
   return bits;
 }
 
-/* Reports whether a step reads the exponents of unrounded sums that are zero. These may have no exponent. */
-static bool reads_exponents_of_zeros(const smma_composition *p) {
-  for (int step = 0; step < p->steps; step++) {
-    const smma_step *s = &p->step[step];
-    if (s->output != SMMA_NO_FORMAT) continue;
-    if (s->term.zero_exponent == SMMA_OWN_EXPONENT || s->accumulator.zero_exponent == SMMA_OWN_EXPONENT) return true;
-    if (step + 1 < p->steps && s[1].term.zero_exponent == SMMA_OWN_EXPONENT) return true;
-  }
-  return false;
+/* Reports whether a step reads the exponents of zeros that may have none: of unrounded sums of zeros. Sets `*missing`
+   to whether the nodes have such zeros: before the step, then after it. */
+static bool reads_missing_exponents(const smma_step *s, bool *missing) {
+  const bool own = s->term.zero_exponent == SMMA_OWN_EXPONENT, reads = own && *missing;
+  const bool brings_none = s->term.brings == SMMA_BRINGS_NOTHING || s->term.zero_exponent == SMMA_NO_EXPONENT;
+  *missing = s->output == SMMA_NO_FORMAT && s->reference == SMMA_NONE && (brings_none || reads);
+  return reads || (*missing && s->accumulator.zero_exponent == SMMA_OWN_EXPONENT);
+}
+
+static bool needs_no_exponent(const smma_composition *p) {
+  bool missing = false, needs = false;
+  for (const smma_step *s = p->step; s < p->step + p->steps; s++) needs = reads_missing_exponents(s, &missing) || needs;
+  return needs;
 }
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -151,14 +155,6 @@ static bool is_identifier(const char *name) {
   return length > 0 && length <= 100;
 }
 
-/* Reports whether SystemVerilog exists for every feature that the steps use. */
-static bool is_writable(const smma_rtl_unit *u) {
-  if (!smma_has_whole_products(&u->p) || u->o.rule.nan == SMMA_NAN_NUMBERS) return false;
-  for (const smma_step *s = u->p.step; s < u->p.step + u->p.steps; s++)
-    if (s->term.again || s->accumulator.again || s->least_reference != SMMA_NONE || s->minus_one_shift) return false;
-  return true;
-}
-
 static bool init_unit(smma_rtl_unit *u, const smma_instruction *i, const char *name, smma_error *error) {
   if (!i) return smma_fail_as(error, SMMA_INVALID_ARGUMENT, "the instruction is missing");
   if (name && !is_identifier(name))
@@ -171,16 +167,10 @@ static bool init_unit(smma_rtl_unit *u, const smma_instruction *i, const char *n
   if (!smma_compose(&u->o, &u->p))
     return smma_fail_as(error, SMMA_INVALID_ARGUMENT,
                         "%s cannot be written in steps: GTR-FDPA with an odd number of products in a block", i->name);
-  if (!is_writable(u))
-    return smma_fail_as(error, SMMA_INVALID_ARGUMENT,
-                        "%s cannot be written: there is no SystemVerilog yet for slices, factors aligned in blocks, "
-                        "numbers in place of NaN, a second rounding of terms, \"least_reference\" and "
-                        "\"minus_one_shift\"",
-                        i->name);
   name_module(u, name ? name : i->name, !name);
   u->exponent_bits = 24; /* provisional, for the first pass */
   u->payload_bits = payload_bits(u);
-  u->no_exponent = reads_exponents_of_zeros(&u->p);
+  u->no_exponent = needs_no_exponent(&u->p);
   return true;
 }
 

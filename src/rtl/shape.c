@@ -22,14 +22,21 @@ int smma_rtl_node_bits(const smma_rtl_unit *u, smma_rtl_shape s) {
   return smma_rtl_invalid_at(u, s) + (u->payload_bits ? 2 + u->payload_bits : 0);
 }
 
-smma_rtl_shape smma_rtl_shape_of(smma_format format) {
-  const smma_encoding f = smma_encoding_of(format);
+bool smma_rtl_has_only_numbers(const smma_rtl_unit *u) { return u->o.rule.nan == SMMA_NAN_NUMBERS; }
+
+smma_encoding smma_rtl_encoding_of(const smma_rtl_unit *u, smma_format format) {
+  return smma_readable_encoding(u->o.rule.nan, smma_encoding_of(format));
+}
+
+smma_rtl_shape smma_rtl_shape_of(const smma_rtl_unit *u, smma_format format) {
+  const smma_encoding f = smma_rtl_encoding_of(u, format);
   const uint64_t largest = smma_largest_fields(f);
   smma_rtl_shape s = {.fraction = f.fraction_bits, .width = f.fraction_bits + 1};
   s.least = s.zero_least = smma_minimum_exponent(f);
   s.most = f.exponent_bits ? (int)(largest >> f.fraction_bits) - f.bias : s.least;
   s.most = smma_maximum(s.most, s.least);
-  s.special = f.specials != SMMA_SPECIALS_FINITE && f.specials != SMMA_SPECIALS_INTEGER;
+  s.special =
+      !smma_rtl_has_only_numbers(u) && f.specials != SMMA_SPECIALS_FINITE && f.specials != SMMA_SPECIALS_INTEGER;
   return s;
 }
 

@@ -25,12 +25,24 @@ static void put_addition(smma_rtl_unit *u, const smma_rtl_sum_plan *p) {
   smma_rtl_put(w, ";\n  end\n");
 }
 
+/* Declares `magnitude` from `units`, its value in units, of `width` bits: a sum of -1 unit is far too great. */
+static void put_minus_one(smma_rtl_unit *u, const smma_rtl_sum_plan *p, int width) {
+  smma_rtl_writer *w = &u->modules;
+  const int all = p->total.width;
+  const smma_rtl_words units = all > width ? smma_rtl_print("{%d'd0, units}", all - width) : smma_rtl_print("units");
+  smma_rtl_put(w, "  localparam integer MINUS_ONE_SHIFT = %d; // -1 unit becomes -2^MINUS_ONE_SHIFT units\n",
+               p->s->minus_one_shift);
+  smma_rtl_put(w, "  logic [%d:0] magnitude;\n", all - 1);
+  smma_rtl_put(w, "  assign magnitude = sum_negative && units == %d'd1 ? %d'd1 << MINUS_ONE_SHIFT : %s;\n", width, all,
+               units.text);
+}
+
 /* Declares `below`, `magnitude` and `sum_negative` from `total`. */
 static void put_magnitude(smma_rtl_unit *u, const smma_rtl_sum_plan *p) {
   smma_rtl_writer *w = &u->modules;
   const smma_step *s = p->s;
-  const int bits = p->sum_width, width = p->total.width;
-  const char *value = "total";
+  const int bits = p->sum_width, width = smma_minimum(p->total.width, bits);
+  const char *value = "total", *magnitude = s->minus_one_shift ? "units" : "magnitude";
   if (s->width != SMMA_NONE && s->width_overflow == SMMA_INTEGER_SATURATES && s->width < bits) {
     smma_rtl_put(w, "  localparam integer WIDTH = %d;\n  logic [%d:0] limited; // saturates\n", s->width, bits - 1);
     smma_rtl_put(w,
@@ -42,14 +54,15 @@ static void put_magnitude(smma_rtl_unit *u, const smma_rtl_sum_plan *p) {
   } else if (smma_rtl_wraps(s)) {
     smma_rtl_put(w, "  localparam integer WIDTH = %d; // the sum wraps\n", s->width);
   }
-  smma_rtl_put(w, "  logic below, sum_negative;\n  logic [%d:0] absolute;\n  logic [%d:0] magnitude;\n", bits - 1,
-               width - 1);
+  smma_rtl_put(w, "  logic below, sum_negative;\n  logic [%d:0] absolute;\n  logic [%d:0] %s;\n", bits - 1, width - 1,
+               magnitude);
   smma_rtl_put(w, "  assign below = %s[%d];\n  assign absolute = below ? -%s : %s;\n", value, bits - 1, value, value);
-  smma_rtl_put(w, "  assign magnitude = absolute[%d:0];\n", width - 1);
+  smma_rtl_put(w, "  assign %s = absolute[%d:0];\n", magnitude, width - 1);
   if (smma_complements(s, p->count))
-    smma_rtl_put(w, "  assign sum_negative = below ^ (frame && |magnitude);\n");
+    smma_rtl_put(w, "  assign sum_negative = below ^ (frame && |%s);\n", magnitude);
   else
     smma_rtl_put(w, "  assign sum_negative = below;\n");
+  if (s->minus_one_shift) put_minus_one(u, p, width);
 }
 
 /* Writes the statements of the exact sum of two numbers. Both get their leading bit at the top of `width` bits; the
@@ -148,14 +161,25 @@ static void put_sum_value(smma_rtl_unit *u, const smma_rtl_sum_plan *p, const sm
   }
 }
 
+/* Declares `low` if sums of low exponents are zeros. */
+static void put_least_reference(smma_rtl_unit *u, const smma_step *s) {
+  smma_rtl_writer *w = &u->modules;
+  if (s->least_reference == SMMA_NONE) return;
+  smma_rtl_put(w, "  localparam signed [%d:0] LEAST_REFERENCE = %s;\n", u->exponent_bits - 1,
+               smma_rtl_exponent(u, s->least_reference).text);
+  smma_rtl_put(w, "  logic low; // the sum counts as zero\n  assign low = reference < LEAST_REFERENCE;\n");
+}
+
 /* Assigns the port `sum`: a node of that shape. */
 static void put_sum_node(smma_rtl_unit *u, const smma_rtl_sum_plan *p, smma_rtl_shape shape) {
   smma_rtl_writer *w = &u->modules;
   const int more = shape.fraction - p->bits, high = shape.width - p->total.width - more;
-  const char *zero = p->s->cancelled_is_zero ? "is_zero" : "&zero";
-  if (p->s->cancelled_is_zero)
-    smma_rtl_put(w,
-                 "  logic is_zero; // every term is zero, or they cancel\n  assign is_zero = ~|magnitude || &zero;\n");
+  const bool cancels = p->s->cancelled_is_zero, low = p->s->least_reference != SMMA_NONE;
+  const char *zero = cancels || low ? "is_zero" : "&zero";
+  if (cancels || low)
+    smma_rtl_put(w, "  logic is_zero; // every term is zero%s%s\n  assign is_zero = %s%s&zero;\n",
+                 cancels ? ", or they cancel" : "", low ? ", or the reference is too low" : "",
+                 cancels ? "~|magnitude || " : "", low ? "low || " : "");
   smma_rtl_put(w, "  assign sum = {");
   if (u->payload_bits && p->total.special)
     smma_rtl_put(w, "nan_payload, 1'b0, is_invalid, ");
@@ -176,17 +200,24 @@ static void put_sum_node(smma_rtl_unit *u, const smma_rtl_sum_plan *p, smma_rtl_
   smma_rtl_put(w, "};\n");
 }
 
-/* Reports whether a sum of zeros must be set to zero: complements of zeros are not zero. */
-static bool clears_zeros(const smma_rtl_sum_plan *p) { return smma_complements(p->s, p->count); }
+/* Returns the condition under which a sum is set to zero: complements of zeros are not zero. Returns an empty text if
+   there is no such condition. */
+static const char *zero_condition(const smma_rtl_sum_plan *p) {
+  const bool complements = smma_complements(p->s, p->count);
+  if (p->s->least_reference == SMMA_NONE) return complements ? "&zero" : "";
+  return complements ? "low || &zero" : "low";
+}
 
 /* Assigns the port `sum` for a sum that will be rounded. */
 static void put_sum_total(smma_rtl_unit *u, const smma_rtl_sum_plan *p) {
   smma_rtl_writer *w = &u->modules;
+  const char *zero = zero_condition(p);
   put_negative_zero(u, p->s);
   if (p->total.special) smma_rtl_put_special_code(u, p);
   smma_rtl_put(w, "  assign sum = {%snegative_zero, sum_negative, sum_exponent, ",
                p->total.special ? "is_nan || is_infinite, special_code, " : "");
-  smma_rtl_put(w, clears_zeros(p) ? "&zero ? %d'd0 : magnitude};\n" : "magnitude};\n", p->total.width);
+  if (*zero) smma_rtl_put(w, "%s ? %d'd0 : ", zero, p->total.width);
+  smma_rtl_put(w, "magnitude};\n");
 }
 
 static void put_sum_ports(smma_rtl_unit *u, const smma_rtl_sum_plan *p, int sum_bits) {
@@ -222,6 +253,7 @@ smma_rtl_words smma_rtl_sum(smma_rtl_unit *u, const char *name, int step, smma_r
   if (p.total.special) smma_rtl_put_special(u, &p);
   if (p.with_reference) smma_rtl_put_reference(u, &p, exponent);
   put_sum_value(u, &p, align);
+  put_least_reference(u, s);
   if (is_node)
     put_sum_node(u, &p, node);
   else

@@ -79,11 +79,13 @@ static void plan_aligned(smma_rtl_sum_plan *p) {
     const smma_rtl_terms *c = &p->terms[n];
     const int bits = smma_rtl_reaches_limit(p, c) ? SMMA_MOST_TERM_BITS + 1 : bound_leading(p, c) + p->bits + 2;
     p->width = smma_maximum(p->width, bits);
+    if (c->cut->again) p->width = smma_maximum(p->width, p->bits - c->cut->bits + c->cut->again + 1);
   }
   p->sum_width = p->width + logarithm(p->count) + 1 + (smma_complements(s, p->count) ? 1 : 0);
   p->total.width = p->sum_width - 1;
   if (smma_rtl_wraps(s)) p->width = p->sum_width = p->total.width = s->width;
   if (s->width != SMMA_NONE) p->total.width = smma_minimum(p->total.width, s->width);
+  if (s->minus_one_shift) p->total.width = smma_maximum(p->total.width, s->minus_one_shift + 1);
   p->total.least = p->reference_least - p->bits;
   p->total.most = p->reference_most - p->bits;
 }
@@ -164,6 +166,7 @@ void smma_rtl_reach_of_sum(smma_rtl_unit *u, const smma_rtl_sum_plan *p) {
                    c->cut->least > -3000 ? c->cut->least : 0);
     smma_rtl_reach(u, c->cut->least > -3000 ? c->cut->least : 0, 0);
   }
+  if (p->s->least_reference != SMMA_NONE) smma_rtl_reach(u, p->s->least_reference, p->s->least_reference);
   smma_rtl_reach(u, p->total.least - p->width, p->total.most + p->width);
   if (u->no_exponent) smma_rtl_reach(u, 2 * SMMA_NO_EXPONENT, 0);
 }

@@ -56,8 +56,14 @@ int smma_rtl_payload_at(const smma_rtl_unit *u, smma_rtl_shape s);
 
 bool smma_rtl_has_beyond(const smma_rtl_unit *u);
 
+/* Reports whether the unit has no special values: their encodings are numbers, too. */
+bool smma_rtl_has_only_numbers(const smma_rtl_unit *u);
+
+/* Returns an encoding as the unit reads it. */
+smma_encoding smma_rtl_encoding_of(const smma_rtl_unit *u, smma_format format);
+
 /* Returns the shape of a format's numbers, and the least shape that holds both. */
-smma_rtl_shape smma_rtl_shape_of(smma_format format);
+smma_rtl_shape smma_rtl_shape_of(const smma_rtl_unit *u, smma_format format);
 smma_rtl_shape smma_rtl_union(smma_rtl_shape x, smma_rtl_shape y);
 
 /* Returns the greatest exponent of a leading bit. */
@@ -77,8 +83,38 @@ smma_rtl_words smma_rtl_decode(smma_rtl_unit *u, smma_format format, smma_subnor
 /* Converts c to the format of d; ports `c` and `code`. */
 smma_rtl_words smma_rtl_convert_c(smma_rtl_unit *u);
 
+/* What the rule does with the factors of a (side 0) or b (side 1). */
+typedef struct {
+  char letter; /* 'a' or 'b' */
+  smma_format format;
+  smma_subnormal_policy flush;
+  int block_bits;              /* 0: factors are not aligned in blocks */
+  int slice_bits;              /* 0: factors are whole */
+  int first_slice, last_slice; /* of all phases */
+} smma_rtl_side;
+
+smma_rtl_side smma_rtl_side_of(const smma_rtl_unit *u, int side);
+
+/* Unpacks an element of a or b to a factor, and converts it if the rule widens factors; ports `code` and `x`. */
+smma_rtl_words smma_rtl_factor(smma_rtl_unit *u, int side, smma_rtl_shape *shape);
+
+/* Aligns the factors of a block to its greatest exponent; ports `factors` and `aligned`. */
+smma_rtl_words smma_rtl_block(smma_rtl_unit *u, int side, smma_rtl_shape factor, smma_rtl_shape *aligned);
+
+/* Takes slice number INDEX, a parameter, of a factor; ports `x` and `slice`. */
+smma_rtl_words smma_rtl_slice(smma_rtl_unit *u, int side, smma_rtl_shape factor, smma_rtl_shape *slice);
+
+/* Returns the number of factors in a block. */
+int smma_rtl_block_elements(const smma_rtl_unit *u);
+
+/* Reports whether products multiply slices of factors. */
+bool smma_rtl_has_slices(const smma_rtl_unit *u);
+
 /* Multiplies two elements; ports `a`, `b` and `product`. */
 smma_rtl_words smma_rtl_product(smma_rtl_unit *u, smma_rtl_shape *product);
+
+/* Multiplies two factors or, in phase number PHASE, a parameter, their slices; ports `a`, `b` and `product`. */
+smma_rtl_words smma_rtl_product_of_factors(smma_rtl_unit *u, const smma_rtl_shape factor[2], smma_rtl_shape *product);
 
 /* Multiplies a node by scale factors; ports `x`, `scale_a`, `scale_b` and `scaled`. */
 smma_rtl_words smma_rtl_scale(smma_rtl_unit *u, smma_rtl_shape x, smma_rtl_shape *scaled);
@@ -109,6 +145,10 @@ typedef struct {
   bool early_underflow;
   smma_zero_sign zero_sign;
 } smma_rtl_rounding;
+
+/* Writes statements that round `significand`, of `from` bits with `zeros` zeros appended, after a shift to the right by
+   `right` bits; `negative` is its sign. Declares `rounded`, of from + zeros + 1 bits. */
+void smma_rtl_put_shift(smma_rtl_unit *u, smma_rounding rounding, int from, int zeros);
 
 /* Writes statements that encode (-1)^negative * magnitude * 2^exponent: reads `negative`, `exponent` and `magnitude` of
    `width` bits, declares and assigns `finite_code`. */
