@@ -57,7 +57,7 @@ gives 'a plan: a graph' 0 '^  n1 -> n0;$' tree "${ampere[@]}" --plan "$plans/spl
 fails 'a plan: no K' '--k: the order of a plan is that of a K from 1' tree "${ampere[@]}" --plan "$plans/split-k.json"
 fails 'a plan: K that it cannot follow' '--plan: .*: 4 parts of 3 products' \
   tree "${ampere[@]}" --plan "$plans/split-k.json" -k 3
-fails 'K without a plan' '--k: it is for a plan' tree "${ampere[@]}" -k 64
+fails 'K without a plan' '--k: several calls add as one call does' tree "${ampere[@]}" -k 64
 fails 'a plan: none' '--plan: none is one chain' tree "${ampere[@]}" --plan none -k 64
 
 # ---- Other units ----
@@ -92,7 +92,7 @@ unit() {
 unit zeros 2 '"zero_exponent": 100' >zeros.json
 gives 'beside great zeros' 0 'starting with c, 16 fused sums in a row, each with 2 products' tree --on ./zeros.json
 unit greater 2 '"zero_exponent": 124' >greater.json
-fails 'beside too great zeros' 'cannot tell .*: with 2\^96 at k = 0 and zeros elsewhere .*; larger ones are too near' \
+fails 'beside too great zeros' 'cannot tell .*: with 2\^96 at k = 0 and zeros elsewhere .*; larger numbers there are too near' \
   tree --on ./greater.json
 unit chain 1 '"c_joins": "last", "rounding": "toward-positive"' >chain.json
 gives 'a long chain' 0 '^starting with c, one addition of a chain of 31 additions of 32 products$' \
