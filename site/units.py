@@ -116,7 +116,12 @@ class Units:
             number, found = part.split("\n", 1)[0], re.search(r"\n```\n\n(.*?)\n\n### Compared with", part, re.S)
             if found:
                 self.probes[arch, int(number)] = found[1]
+        proved = False
         for line in text.splitlines():
+            if proved and (found := re.fullmatch(r"- ([\w-]+): (.*)", line)):
+                self.equal[rule] += [(found[1], name) for name in re.findall(r"`([^`]+)`", found[2])]
+                continue
+            proved = proved and not line
             if line.startswith("# "):
                 self.title[arch] = line[2:]
             elif found := re.fullmatch(r"## Rule (\d+)", line):
@@ -124,7 +129,7 @@ class Units:
             elif found := re.fullmatch(r"### Behaviour of `(.*)`", line):
                 self.one[rule] = found[1]
             elif line.startswith(unit_pages.PROVED_EQUAL):
-                self.equal[rule] = [(where, name) for name, where in re.findall(NAME, line)]
+                self.equal[rule], proved = [], True
             elif line.startswith(unit_pages.UNDECIDED):
                 self.unknown[rule] = [(where, name) for name, where in re.findall(NAME, line)]
             elif rule and (found := re.fullmatch(rf"\| {NAME} \| (.*) \| (.*c = \w+) \| (\w+) \| (\w+) \|", line)):

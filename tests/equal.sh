@@ -21,6 +21,8 @@ gives 'keys that differ in a step' 1 '^different: in step2 \(minus_one_shift:27 
   diff --prove wormhole:mvmul.hifi4.f32.bf16.bf16 blackhole:mvmul.hifi4.f32.bf16.bf16
 gives 'slices' 1 '^different: in .*slice_a \(whole and 7\)' diff --prove ace:top2bf16ps wormhole:mvmul.hifi1.f32.bf16.bf16
 check 'no parameter with equal values' [ "$(grep -cE '\(([^ ()]+) and \1\)' in/stdout)" = 0 ]
+gives 'overflow of another algorithm' 1 'overflow \(saturate and infinity\)$' \
+  diff --prove rdna4:v_wmma_f16_16x16x16_f16.ovfl A100:mma.m16n8k16.f16.f16.f16.f16
 gives 'integers' 1 'overflow \(wrap and saturate\)' diff --prove A100:s8 A100:mma.m16n8k32.satfinite.s32.s8.s8.s32
 
 # A custom unit: e_zero of FP16 products does not affect equality, another rounding mode does.

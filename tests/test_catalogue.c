@@ -577,9 +577,12 @@ static bool ends_with(const char *text, const char *end) {
   return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-/* Evidence is whole sentences, on one line, about the formats of the rule. */
+/* Evidence is whole sentences, on one line, about the formats of the rule. Only a lead-in ends with a colon, because
+   the pages of units list what follows as facts. */
 static void check_evidence(const smma_instruction_info *info, const char *text) {
+  const char *facts = strstr(text, ": ");
   if (strchr(text, '\n') || !ends_with(text, ".")) fail_msg("%s %s: not a sentence: %s", info->arch, info->name, text);
+  if (facts && strstr(facts + 1, ": ")) fail_msg("%s %s: two lead-ins: %s", info->arch, info->name, text);
   if (info->d == SMMA_S32 && (strstr(text, "FP8") || strstr(text, "NaN")))
     fail_msg("%s %s: evidence of other formats: %s", info->arch, info->name, text);
 }

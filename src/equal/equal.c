@@ -5,6 +5,7 @@
 
 #include "equal/product.h"
 #include "isa/catalogue.h"
+#include "isa/compose.h"
 #include "isa/formats.h"
 #include "isa/key.h"
 
@@ -93,13 +94,28 @@ static void write_value(const smma_key *key, int value, char text[SMMA_PARAMETER
     smma_key_value(key, value, text, SMMA_PARAMETER_SIZE);
 }
 
-/* Writes the value of a parameter that the description of `rule` omits because it is the default. Returns false unless
-   both rules have the same algorithm. */
-static bool find_omitted_value(const smma_rule *rule, const smma_rule *other, const char *name,
+/* Writes how the last step of an instruction's floating-point sum overflows. Returns false for sums of integers. */
+static bool find_overflow(const smma_instruction *instruction, char text[SMMA_PARAMETER_SIZE]) {
+  const smma_operation o = smma_operation_of(instruction);
+  smma_composition p;
+  if (o.rule.algorithm == SMMA_INTEGER || !smma_compose(&o, &p)) return false;
+  for (const smma_key *key = NULL; (key = smma_next_key(SMMA_KEYS_OF_G_FDPA, key));) {
+    if (!key->symbol || strcmp(key->symbol, "overflow") != 0) continue;
+    write_value(key, (int)p.step[p.steps - 1].overflow, text);
+    return true;
+  }
+  return false;
+}
+
+/* Writes the value of a parameter that the description of `instruction` omits because it is the default. If the
+   other instruction has another algorithm, only `overflow` has the same meaning in both; otherwise returns false. */
+static bool find_omitted_value(const smma_instruction *instruction, const smma_instruction *with, const char *name,
                                char text[SMMA_PARAMETER_SIZE]) {
+  const smma_rule *rule = &instruction->rule->rule, *other = &with->rule->rule;
   smma_g_fdpa g, of_other;
   const smma_key_values keys = smma_key_values_of(rule, &g);
-  if (keys.algorithm != smma_key_values_of(other, &of_other).algorithm) return false;
+  if (keys.algorithm != smma_key_values_of(other, &of_other).algorithm)
+    return other->algorithm != SMMA_INTEGER && strcmp(name, "overflow") == 0 && find_overflow(instruction, text);
   for (const smma_key *key = NULL; (key = smma_next_key(keys.algorithm, key));) {
     if (!key->symbol || strcmp(key->symbol, name) != 0) continue;
     write_value(key, smma_value_of_key(&keys, key), text);
@@ -169,14 +185,14 @@ bool smma_add_differences(const smma_instruction *x, const smma_instruction *y, 
     comma = ", ";
   }
   for (int p = 0; !chains && smma_parameter(of_x, p, &name, one, sizeof one); p++) {
-    if (!parameter(of_y, name, other) && !find_omitted_value(of_y, of_x, name, other)) continue;
+    if (!parameter(of_y, name, other) && !find_omitted_value(y, x, name, other)) continue;
     if (strcmp(one, other) == 0) continue;
     if (strncmp(name, "step", 4) == 0) remove_shared_items(one, other);
     ADD("%s%s (%s and %s)", comma, name, one, other);
     comma = ", ";
   }
   for (int p = 0; !chains && smma_parameter(of_y, p, &name, other, sizeof other); p++) {
-    if (parameter(of_x, name, one) || !find_omitted_value(of_x, of_y, name, one)) continue;
+    if (parameter(of_x, name, one) || !find_omitted_value(x, y, name, one)) continue;
     if (strcmp(one, other) == 0) continue;
     ADD("%s%s (%s and %s)", comma, name, one, other);
     comma = ", ";

@@ -49,12 +49,12 @@ const char *smma_rounding_words(smma_rounding direction) {
   switch (direction) {
     case SMMA_ROUND_NEAREST_EVEN: return "to nearest even";
     case SMMA_ROUND_TOWARD_ZERO: return "toward zero";
-    case SMMA_ROUND_DOWN: return "toward negative";
-    case SMMA_ROUND_UP: return "toward positive";
+    case SMMA_ROUND_DOWN: return "toward negative infinity";
+    case SMMA_ROUND_UP: return "toward positive infinity";
     case SMMA_ROUND_NEAREST_AWAY: return "to nearest, ties away from zero";
     case SMMA_ROUND_NEAREST_ZERO: return "to nearest, ties toward zero";
-    case SMMA_ROUND_NEAREST_UP: return "to nearest, ties toward positive";
-    case SMMA_ROUND_NEAREST_DOWN: return "to nearest, ties toward negative";
+    case SMMA_ROUND_NEAREST_UP: return "to nearest, ties toward positive infinity";
+    case SMMA_ROUND_NEAREST_DOWN: return "to nearest, ties toward negative infinity";
     case SMMA_ROUND_TO_ODD: return "to odd";
   }
   return "";

@@ -32,8 +32,8 @@ static uint64_t but_zeros(const smma_operation *model, smma_operands x, uint64_t
 
 static const smma_candidate directions[] = {{"to nearest even", in_direction, SMMA_ROUND_NEAREST_EVEN},
                                             {"toward zero", in_direction, SMMA_ROUND_TOWARD_ZERO},
-                                            {"toward negative", in_direction, SMMA_ROUND_DOWN},
-                                            {"toward positive", in_direction, SMMA_ROUND_UP},
+                                            {"toward negative infinity", in_direction, SMMA_ROUND_DOWN},
+                                            {"toward positive infinity", in_direction, SMMA_ROUND_UP},
                                             {"in that direction, but overflow gives infinity", but_overflows, 0},
                                             {"in that direction, but exact zeros are +0", but_zeros, 0},
                                             {0}};
