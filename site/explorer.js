@@ -110,7 +110,7 @@
   }
 
   function operands(i) {
-    return `${i.a} \u00d7 ${i.b} + ${i.c} \u2192 ${i.d}${i.scale === "none" ? "" : `, ${i.scale}`}`;
+    return `${i.a} \u00d7 ${i.b} + ${i.c} \u2192 ${i.d}${i.scale === "none" ? "" : ", " + i.scale}`;
   }
 
   function instructionMenu(slot, fitting) {
@@ -369,7 +369,7 @@
         const last = n === sign + exponent - 1 && kind === "exponent" ? " first" : "";
         const button = made("button", {type: "button", className: kind + last, tabIndex: n ? -1 : 0});
         button.setAttribute("role", "switch");
-        button.setAttribute("aria-label", `bit ${bits - 1 - n}${integer ? "" : `, ${kind}`}`);
+        button.setAttribute("aria-label", `bit ${bits - 1 - n}${integer ? "" : ", " + kind}`);
         /* A press inverts the bit at once, and dragging sets further bits; a click without a press comes from keys. */
         button.addEventListener("click", (event) => event.detail || flip(bits - 1 - n));
         return button;
@@ -683,7 +683,7 @@
         if (word === "-") return;  // keep the element
         const wrong = (values ? s.set_value : s.set_hex)(part.part, index, word) < 0;
         if (wrong)
-          complain(`${name(part, index)}: '${word}' is not ${values ? "a number" : `an encoding of ${part.format}`}`);
+          complain(`${name(part, index)}: '${word}' is not ${values ? "a number" : "an encoding of " + part.format}`);
       });
     }
     refresh();
@@ -795,7 +795,7 @@
     }
     byId("opened").hidden = false;
     byId("opened-name").textContent =
-        `of ${found.rows} in ${name}${found.recorded_on ? `, recorded on ${found.recorded_on}` : ""}`;
+        `of ${found.rows} in ${name}${found.recorded_on ? ", recorded on " + found.recorded_on : ""}`;
     byId("number").max = found.rows;
     byId("number").value = 1;
     takeRow();

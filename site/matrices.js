@@ -226,7 +226,7 @@
     const product = ({d}, slot) => map(
         `${unit[slot].gpu}: D`, [...d].map(String), [...d].map((x) => Math.abs(x) / greatest), [...d],
         greatest.toPrecision(3), null);
-    const title = `${unit[0].gpu} less ${unit[1].gpu}${integer ? "" : `, in ulp of ${format}`}`;
+    const title = `${unit[0].gpu} less ${unit[1].gpu}${integer ? "" : ", in ulp of " + format}`;
     byId("maps").append(
         ...results.map(product),
         map(title, [...ulps].map((u) => `${u}${what}`),
