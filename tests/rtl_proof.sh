@@ -78,7 +78,7 @@ sed "s/ALIGNMENT_BITS = 11'sd23/ALIGNMENT_BITS = 11'sd22/" "$work/mine.sv" >"$wo
 expects 1 '^COUNTEREXAMPLE: ' "$python" prove.py V100:f16 "$work/wrong.sv" --top mine --tie clk=0
 # From a black box to a proved circuit, as docs/rtl.md prints it. A faulty design is not the inferred rule.
 if command -v verilator >/dev/null; then
-  loop() { make -s loop BUILD="$work/build" PYTHON="$python" "$@"; }
+  loop() { make -s loop SOFTMMA="$softmma" BUILD="$work/build" PYTHON="$python"; }
   expects 0 '^PROVED: the design equals .*model.json for all operands; 7 points and ' loop
   for line in 'alignment_bits:20' ' agree with the model' 'neighbouring values: 91 excluded by rows'; do
     grep -q "$line" "$work/log" || { echo "FAILED  loop: no '$line'"; cat "$work/log"; failed=1; }
