@@ -254,6 +254,14 @@ fails 'a format of another extension' 'AVX512_BF16 has no instruction for f16 x 
   show AVX512_BF16:f16
 gives 'instructions of an extension' 0 '^5 instructions' list AVX-VNNI-INT8
 check 'instructions of an extension, as JSON' [ "$("$softmma" list AMX-FP8 --json | jq length)" = 4 ]
+gives 'an extension at a glance' 0 "^AMX-FP8: x86 AVX and AMX, 4 instructions .'softmma list AMX-FP8'" show AMX-FP8
+check 'open questions of an extension' runs 0 test --open --unit model AVX512_VNNI
+check 'open questions of an extension alone' [ "$(grep -c 'amx\|tdp' in/stdout)" -eq 0 ]
+runs 0 gemm AVX512_BF16:bf16 A.npy B.npy -o x86.npy
+gives 'a search in an extension' 0 'vdpbf16ps' match A.npy B.npy x86.npy AVX512_BF16 --in bf16
+"$softmma" match A.npy B.npy x86.npy AMX --in bf16 >in/stdout 2>in/stderr
+check 'a search in another extension' [ "$(grep -c vdpbf16ps in/stdout)" -eq 0 ]
+rm -f x86.npy
 gives 'all instructions of an extension are tested' 0 'rows=250 ' test --unit model AVX-VNNI-INT8 -n 50
 fails 'the sizes of a product, one by one' '--k: unknown option; type --shape MxNxK' tolerance H100:bf16 --k 4096
 fails 'an option like no other has no nearest' '--wavefront: unknown option \(see' show H100:f16 --wavefront

@@ -38,7 +38,8 @@ static void add_target(target_list *list, const char *text, match_options *o) {
   if (target.more && strcmp(target.more, o->in) != 0)
     smma_die("--on: %s: a search is for the formats %s; search for those of this target apart", text, o->in);
   list->target = more;
-  list->target[list->count++] = (smma_match_target){target.custom, target.arch};
+  list->target[list->count] = (smma_match_target){.only = target.custom};
+  snprintf(list->target[list->count++].gpu, sizeof list->target->gpu, "%s", target.gpu);
 }
 
 /* Returns the targets of --on. An empty list stands for all GPUs. */

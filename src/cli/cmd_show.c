@@ -34,7 +34,7 @@ static int show_one(const smma_instruction *i, bool json) {
 }
 
 static int show_gpu(const smma_target *target, bool json) {
-  smma_datum *gpu = smma_gpu_datum(target->arch);
+  smma_datum *gpu = smma_gpu_datum(target->gpu);
   if (json) {
     smma_print_datum(gpu);
   } else {

@@ -304,7 +304,8 @@ static smma_target target_of_questions(const char *gpu, const char **only) {
 /* Runs the experiments of --open. */
 static int ask_open_questions(smma_unit *unit, const smma_target *target, const smma_choice *choice, const char *only,
                               bool all, bool json) {
-  smma_question_request request = {.unit = unit, .arch = target->arch, .every = all};
+  smma_question_request request = {
+      .unit = unit, .arch = target->arch, .gpu = target->text ? target->gpu : NULL, .every = all};
   smma_error error;
   if (target->custom) smma_die("--open: %s is no GPU's model: it has no open questions", target->text);
   if (only && !(request.only = smma_require_question(only, &error))) smma_die("--only: %s", error.text);

@@ -82,9 +82,10 @@ static void print_list_of(const char *title, const smma_datum *texts) {
 
 void smma_print_gpu(const smma_datum *gpu, const char *name) {
   const smma_datum *sums = smma_datum_get(gpu, "sums");
-  const char *arch = smma_text_at(gpu, "arch");
-  printf("%s: %s %s, %lld instructions ('softmma list %s')\n\n", name, smma_text_at(gpu, "vendor"),
-         smma_text_at(gpu, "title"), (long long)smma_datum_integer_of(smma_datum_get(gpu, "instructions")), arch);
+  const size_t instructions = (size_t)smma_datum_integer_of(smma_datum_get(gpu, "instructions"));
+  const smma_architecture *arch = &smma_architectures[smma_resolve_arch(name, NULL)];
+  printf("%s: %s %s, %zu instructions ('softmma list %s')\n\n", name, arch->vendor, arch->title, instructions,
+         instructions == arch->table->count ? arch->name : name);
   for (size_t i = 0; i < smma_datum_size(sums); i++) print_sum(smma_datum_at(sums, i));
   print_list_of("Evidence", smma_datum_get(gpu, "evidence"));
   print_list_of("Open questions", smma_datum_get(gpu, "questions"));

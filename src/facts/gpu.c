@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "isa/find.h"
 #include "isa/formats.h"
 #include "isa/sum.h"
 
@@ -57,13 +58,15 @@ static smma_datum *sum_datum(const instruction_sum *sum) {
   return record;
 }
 
-smma_datum *smma_gpu_datum(smma_arch_id arch) {
-  const smma_architecture *a = &smma_architectures[arch];
+smma_datum *smma_gpu_datum(const char *name) {
+  const smma_architecture *a = &smma_architectures[smma_find_arch(name)];
   smma_datum *gpu = smma_datum_record(), *sums = smma_datum_list(), *evidence = smma_datum_list(),
              *questions = smma_datum_list();
   instruction_sum sum[MOST_SUMS];
-  size_t count = 0;
+  size_t count = 0, instructions = 0;
   for (const smma_instruction *i = a->table->row; i < a->table->row + a->table->count; i++) {
+    if (!smma_gpu_has(name, i->name)) continue;
+    instructions++;
     count = add_instruction(sum, count, i);
     add_texts(evidence, i->rule->evidence);
     add_texts(questions, i->rule->questions);
@@ -72,7 +75,7 @@ smma_datum *smma_gpu_datum(smma_arch_id arch) {
   smma_put_text(gpu, "arch", a->name);
   smma_put_text(gpu, "vendor", a->vendor);
   smma_put_text(gpu, "title", a->title);
-  smma_put_count(gpu, "instructions", a->table->count);
+  smma_put_count(gpu, "instructions", instructions);
   smma_datum_put(gpu, "sums", sums);
   smma_datum_put(gpu, "evidence", evidence);
   smma_datum_put(gpu, "questions", questions);

@@ -8,6 +8,7 @@
 #include "host/load.h"
 #include "isa/catalogue.h"
 #include "isa/custom.h"
+#include "isa/find.h"
 #include "isa/key.h"
 
 /* ---- Matrices ---- */
@@ -334,11 +335,12 @@ static bool add_instruction(smma_match_study *x, const smma_instruction *i, smma
   return true;
 }
 
-/* Adds the dense instructions of an architecture; a sparse instruction does not multiply two whole matrices. */
-static bool add_architecture(smma_match_study *x, smma_arch_id arch, smma_error *error) {
+/* Adds the dense instructions of a GPU or architecture; a sparse instruction does not multiply two whole matrices. */
+static bool add_gpu(smma_match_study *x, const char *gpu, smma_error *error) {
+  const smma_arch_id arch = smma_find_arch(gpu);
   const smma_instruction *i;
   for (size_t n = 0; (i = smma_catalogue_at(n)); n++)
-    if (i->arch == arch && !i->sparse && !add_instruction(x, i, error)) return false;
+    if (i->arch == arch && !i->sparse && smma_gpu_has(gpu, i->name) && !add_instruction(x, i, error)) return false;
   return true;
 }
 
@@ -357,9 +359,9 @@ static bool add_cuda_cores(smma_match_study *x, smma_error *error) {
 
 static bool add_targets(smma_match_study *x, const smma_match_target *targets, size_t count, smma_error *error) {
   for (int arch = 0; !count && arch < SMMA_ARCH_COUNT; arch++)
-    if (!add_architecture(x, (smma_arch_id)arch, error)) return false;
+    if (!add_gpu(x, smma_architectures[arch].name, error)) return false;
   for (size_t n = 0; n < count; n++)
-    if (targets[n].only ? !add_instruction(x, targets[n].only, error) : !add_architecture(x, targets[n].arch, error))
+    if (targets[n].only ? !add_instruction(x, targets[n].only, error) : !add_gpu(x, targets[n].gpu, error))
       return false;
   return add_cuda_cores(x, error);
 }

@@ -4,6 +4,7 @@
 #define SMMA_MATCH_STUDY_H
 
 #include "datum/datum.h"
+#include "isa/catalogue.h"
 #include "match/match.h"
 #include "product/product.h"
 
@@ -21,10 +22,10 @@ typedef struct {
   void *context;
 } smma_match_request;
 
-/* A target of the search: all instructions of an architecture, or the instruction of a custom unit. */
+/* A target of the search: all instructions of a GPU or architecture, or the instruction of a custom unit. */
 typedef struct {
-  const smma_instruction *only; /* NULL: all instructions of `arch` */
-  smma_arch_id arch;
+  const smma_instruction *only; /* NULL: all instructions of `gpu` */
+  char gpu[SMMA_GPU_TEXT_SIZE];
 } smma_match_target;
 
 /* A claim about what computed D. */

@@ -5,6 +5,7 @@
 
 #include "host/clock.h"
 #include "isa/catalogue.h"
+#include "isa/find.h"
 #include "isa/key.h"
 #include "rows/datum.h"
 
@@ -134,6 +135,7 @@ static bool ask_architecture(run *x, const smma_question *e, const smma_instruct
   x->asked_count = 0;
   for (size_t n = 0; n < table->count; n++) {
     const smma_instruction *i = &table->row[n];
+    if (x->request->gpu && !smma_gpu_has(x->request->gpu, i->name)) continue;
     if (!x->request->every && (is_repeated(table, n) || is_asked(x, i))) continue;
     if (smma_unit_computes(x->request->unit, i, &why) && !consider(x, e, i)) return false;
   }

@@ -7,6 +7,7 @@
 typedef struct {
   smma_unit *unit;
   smma_arch_id arch;                   /* SMMA_ARCH_COUNT: every listed architecture */
+  const char *gpu;                     /* if not NULL: only instructions that this GPU of the architecture has */
   const smma_instruction *instruction; /* NULL: the first instruction of each rule and family, in each architecture */
   bool every;                          /* every instruction instead of only the first ones */
   const smma_question *only;           /* NULL: every question */

@@ -129,6 +129,7 @@ PyObject *python_ask(PyObject *module, PyObject *arguments) {
   if (gpu != Py_None && !(name = PyUnicode_AsUTF8AndSize(gpu, NULL))) return NULL;
   if (name && !smma_question_of_gpu(name, &only, &q.arch, &error)) return fail_with(&error);
   if (q.arch == SMMA_ARCH_COUNT && !arch_or_none(gpu, &q.arch)) return NULL;
+  q.gpu = name;
   if (only && !(q.only = smma_require_question(only, &error))) return fail_with(&error);
   if (!open_unit(object, &unit, &error)) return fail_with(&error);
   q.unit = &unit, q.every = every;

@@ -32,9 +32,9 @@ PyObject *python_facts(PyObject *module, PyObject *name) {
 
 /* Returns the record of a GPU or architecture. */
 PyObject *python_gpu(PyObject *module, PyObject *gpu) {
-  const smma_arch_id arch = arch_of(gpu);
+  const bool known = arch_of(gpu) != SMMA_ARCH_COUNT;
   (void)module;
-  return PyErr_Occurred() ? NULL : value_from(smma_gpu_datum(arch));
+  return known ? value_from(smma_gpu_datum(PyUnicode_AsUTF8AndSize(gpu, NULL))) : NULL;
 }
 
 PyObject *python_instruction_value(PyObject *module, PyObject *object) {

@@ -61,11 +61,11 @@ static bool take_arrays(call *c) {
 /* Reads the name of a GPU or an architecture, or an Instruction. */
 static bool take_target(PyObject *object, smma_match_target *target) {
   const char *name = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, NULL) : NULL;
-  *target = (smma_match_target){NULL, SMMA_ARCH_COUNT};
+  *target = (smma_match_target){.only = NULL};
   if (PyErr_Occurred()) return false;
   if (!name) return (target->only = instruction_of(object)) != NULL;
-  target->arch = arch_of(object);
-  return target->arch != SMMA_ARCH_COUNT;
+  snprintf(target->gpu, sizeof target->gpu, "%s", name);
+  return arch_of(object) != SMMA_ARCH_COUNT;
 }
 
 static bool take_searched(call *c) {
