@@ -22,7 +22,7 @@ CHAPTERS = {
     "Python": "python.md python-tour.md networks.md python-sentences.md python-train_lm.md jax.md",
     "Speed": "performance.md performance-devices.md performance-gpu.md",
     "Algorithms": "algorithms/README.md algorithms/*.md",
-    "Development": "architecture.md howto-add.md proofs.md site.md figures.md ../CONTRIBUTING.md ../CHANGELOG.md",
+    "Development": "architecture.md howto-add.md proofs.md site.md ../CONTRIBUTING.md ../CHANGELOG.md",
 }
 MADE = re.compile(r"build|__pycache__$|\.|.*\.so$")  # generated files in a folder
 COPIED = {".svg", ".png", ".jpg", ".csv", ".ipynb"}
