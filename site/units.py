@@ -128,8 +128,9 @@ class Units:
                 rule = (arch, int(found[1]))
             elif found := re.fullmatch(r"### Behaviour of `(.*)`", line):
                 self.one[rule] = found[1]
-            elif line.startswith(unit_pages.PROVED_EQUAL):
-                self.equal[rule], proved = [], True
+            elif unit_pages.PROVED_EQUAL in line:
+                self.equal.setdefault(rule, [])
+                proved = True
             elif line.startswith(unit_pages.UNDECIDED):
                 self.unknown[rule] = [(where, name) for name, where in re.findall(NAME, line)]
             elif rule and (found := re.fullmatch(rf"\| {NAME} \| (.*) \| (.*c = \w+) \| (\w+) \| (\w+) \|", line)):

@@ -88,6 +88,7 @@ check 'a full disk is said' says '^softmma: could not write the output'
 
 # ---- list and show ----
 
+gives 'list has whole parameters' 0 'slices_b=2 phases=4, 2 steps$' list blackhole
 gives 'list' 0 '^hopper +wgmma\.m64n8k16\.f32\.f16\.f16 +N=8\.\.256 step 8 +T-FDPA +F=25 L=16 rho=RZ-FP32 e_zero=-133' \
   list
 gives 'list ends with the totals' 0 '^[0-9]+ instructions in [0-9]+ rows$' list

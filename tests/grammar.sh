@@ -142,7 +142,7 @@ gives 'experiment --list' 0 '^accumulation ' experiment --list
 
 alike '--strict' 0 "dot H100:f16 $a $b" "dot H100:f16 $a $b --strict"
 gives 'a model that is only reported' 0 '^0x41800000  16$' dot B300:bf16 --a '1*16' --b '1*16'
-check 'a note says what is reported' grep -q 'note: B300: Reported without results (.*TransformerEngine' in/stderr
+check 'a note says what is reported' grep -q 'note: B300: Only a report without results is known (.*TransformerEngine' in/stderr
 for target in B300:bf16 'Jetson Thor:mxfp8' T4:f16 A100:s8; do
   fails "--strict refuses $target" '--strict: the model of .* is only' dot "$target" --strict --a 1 --b 1
 done

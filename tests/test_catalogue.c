@@ -577,6 +577,22 @@ static bool ends_with(const char *text, const char *end) {
   return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
+/* Reports whether the rule computes instructions of the architecture whose names begin with `start`. */
+static bool computes(const smma_instruction *of, const char *start) {
+  for (size_t at = 0; at < smma_instruction_count(); at++) {
+    const smma_instruction *i = smma_instruction_at(at);
+    if (i->arch == of->arch && i->rule == of->rule && strncmp(i->name, start, strlen(start)) == 0) return true;
+  }
+  return false;
+}
+
+/* What was recorded on an H100 mentions wgmma if, and only if, Hopper has instructions wgmma with this rule. */
+static void check_recorded_on_h100(const smma_instruction *i, const char *text) {
+  if (i->arch != SMMA_ARCH_hopper || !strstr(text, "recorded results of an H100")) return;
+  if ((strstr(text, "wgmma") != NULL) != computes(i, "wgmma"))
+    fail_msg("hopper %s: evidence of other instructions: %s", i->name, text);
+}
+
 /* Evidence is whole sentences, on one line, about the formats of the rule. Only a lead-in ends with a colon, because
    the pages of units list what follows as facts. */
 static void check_evidence(const smma_instruction_info *info, const char *text) {
@@ -587,10 +603,10 @@ static void check_evidence(const smma_instruction_info *info, const char *text) 
     fail_msg("%s %s: evidence of other formats: %s", info->arch, info->name, text);
 }
 
-/* An open question is worded as a question, and ends with the experiments that answer it. */
+/* An open question is worded as a question. Its last sentence names the experiments that answer it. */
 static void check_question(const smma_instruction_info *info, const char *text) {
-  const char *experiments = strstr(text, " (experiment");
-  if (!strchr(text, '?') || !experiments || !ends_with(text, ")."))
+  const char *experiments = strstr(text, " To find out on hardware, run the experiment");
+  if (!strchr(text, '?') || !experiments || strchr(experiments, '.') != text + strlen(text) - 1)
     fail_msg("%s %s: not a question with its experiments: %s", info->arch, info->name, text);
 }
 
@@ -601,7 +617,10 @@ static void test_every_rule_has_evidence(void **state) {
     const smma_instruction *i = smma_instruction_at(at);
     smma_instruction_info info = describe(i);
     if (!info.evidence[0] || !info.evidence[0][0]) fail_msg("%s %s has no evidence", info.arch, info.name);
-    for (int e = 0; info.evidence[e]; e++) check_evidence(&info, info.evidence[e]);
+    for (int e = 0; info.evidence[e]; e++) {
+      check_evidence(&info, info.evidence[e]);
+      check_recorded_on_h100(i, info.evidence[e]);
+    }
     for (int q = 0; info.questions[q]; q++) check_question(&info, info.questions[q]);
     assert_true(info.model[0] && info.rule[0] && smma_instruction_parameters(i, text, sizeof text) > 0);
     assert_int_equal(info.scale == SMMA_NO_FORMAT, info.scale_block == 0);

@@ -312,7 +312,7 @@ static void check_structure(const smma_examination *x, const expectation *e) {
   smma_name_places(group, SMMA_MAXIMUM_ROUNDED_K, places, sizeof places);
   if (x->first.products + x->first.has_c > 2) assert_true(x->first.exact || !e->exact);
   if (e->group > 1 && e->group < e->products && strstr(x->findings[SMMA_PROBE_first_sum].value, "stages"))
-    snprintf(text, sizeof text, "%d in stages: first %d products (k = %s), aligned separately", e->products, e->group,
+    snprintf(text, sizeof text, "%d in stages; the first stage aligns %d products (k = %s)", e->products, e->group,
              places);
   else
     snprintf(text, sizeof text, "%d%s", e->products,
@@ -475,8 +475,8 @@ static void random_custom_units(void **state) {
   ", \"accumulator_exponent\": \"none\", "                                           \
   "\"output\": \"f32\"}"
 
-static const char in_order[] = "16 in stages: first 4 products (k = 0 to 3), aligned separately";
-static const char interleaved[] = "16 in stages: first 4 products (k = 0, 4, 8, 12), aligned separately";
+static const char in_order[] = "16 in stages; the first stage aligns 4 products (k = 0 to 3)";
+static const char interleaved[] = "16 in stages; the first stage aligns 4 products (k = 0, 4, 8, 12)";
 static const char inexact[] = "not exact: products of long significands lose bits";
 static const char apart[] = "with the sum of the first products, which are aligned without c";
 

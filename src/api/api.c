@@ -41,10 +41,10 @@ smma_status smma_describe(const smma_instruction *i, smma_instruction_info *info
   return SMMA_OK;
 }
 
-/* Reports whether an evidence text is about recordings on an H100: it is the first evidence of one of Hopper's rules,
-   for floating point, integers or FP64. */
+/* Reports whether an evidence text is about recordings on an H100, and belongs to rules that other architectures share:
+   it is the first evidence of such a rule, for integers through wgmma or only mma, or for FP64. */
 static bool is_of_h100(const char *text) {
-  return text == *smma_rule_hopper_f32.evidence || text == *smma_rule_nvidia_integer.evidence ||
+  return text == *smma_rule_nvidia_integer.evidence || text == *smma_rule_nvidia_b1_and.evidence ||
          text == *smma_rule_nvidia_fma.evidence;
 }
 

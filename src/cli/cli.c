@@ -112,7 +112,7 @@ smma_arch_id smma_arch_of_option(const char *gpu, const char *option, smma_error
 }
 
 const smma_instruction *smma_check_basis(const smma_instruction *i, const char *gpu, smma_error *error) {
-  static const char report[] = "Reported without results";
+  static const char report[] = "Only a report without results is known";
   static bool is_noted;
   const smma_basis basis = smma_instruction_basis(i);
   const char *evidence = *i->rule->evidence;

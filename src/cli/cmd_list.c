@@ -14,7 +14,7 @@ static bool same_but_for_n(const smma_instruction *x, const smma_instruction *y)
 
 /* Prints the line of the table for the instructions first .. last. */
 static void print_row(const smma_instruction *first, const smma_instruction *last, size_t count) {
-  char sizes[32] = "", parameters[96];
+  char sizes[32] = "", parameters[SMMA_MAXIMUM_STEPS * SMMA_PARAMETER_SIZE];
   if (count > 1) snprintf(sizes, sizeof sizes, "N=%d..%d step %d", first->n, last->n, (first + 1)->n - first->n);
   smma_shown_parameters(first, parameters, sizeof parameters);
   printf("%-13s  %-50s  %-19s  %-11s  %s\n", smma_architectures[first->arch].name, first->name, sizes,

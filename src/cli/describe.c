@@ -23,9 +23,10 @@ void smma_shown_parameters(const smma_instruction *i, char *text, size_t size) {
   char *steps;
   smma_instruction_parameters(i, text, size);
   steps = strstr(text, "step1=");
-  if (steps)
-    snprintf(steps, size - (size_t)(steps - text), "%d step%s", i->rule->rule.with.composition.steps,
-             i->rule->rule.with.composition.steps == 1 ? "" : "s");
+  if (!steps) return;
+  if (steps > text) steps--; /* the blank before it */
+  snprintf(steps, size - (size_t)(steps - text), "%s%d step%s", steps > text ? ", " : "",
+           i->rule->rule.with.composition.steps, i->rule->rule.with.composition.steps == 1 ? "" : "s");
 }
 
 void smma_print_instruction(const smma_instruction *i) {

@@ -126,13 +126,13 @@ bool smma_probe_sum_overflow(smma_examination *x, smma_finding *f) {
 }
 
 /* Adds 1/4, 1/2 and 3/4 of the last bit to the greatest finite number, then the same with negative signs. In the
-   finding, i stands for infinity and m for the greatest number. */
+   finding, max stands for the greatest number and inf for infinity. */
 bool smma_probe_overflow_edges(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;
   const smma_encoding c = smma_encoding_of(i->c), d = smma_encoding_of(i->d);
   smma_row rows[6];
-  char text[7] = "";
+  const char *word[6];
   const uint64_t largest = smma_largest_fields(d);
   if (i->c != i->d) return smma_cannot_tell(f, "c and d differ in format");
   for (int r = 0; r < 6; r++) {
@@ -146,9 +146,10 @@ bool smma_probe_overflow_edges(smma_examination *x, smma_finding *f) {
   if (!smma_ask_subject(s, rows, 6)) return false;
   for (int r = 0; r < 6; r++) {
     const smma_number n = smma_decode(d, rows[r].d);
-    text[r] = n.kind == SMMA_INFINITE ? 'i' : rows[r].d == rows[r].c ? 'm' : '?';
+    word[r] = n.kind == SMMA_INFINITE ? "inf" : rows[r].d == rows[r].c ? "max" : "other";
   }
-  return smma_tell(f, &rows[1], "+: %.3s, -: %.3s (m: greatest number, i: infinity)", text, text + 3);
+  return smma_tell(f, &rows[1], "+: %s, %s, %s; -: %s, %s, %s (max: greatest number, inf: infinity)", word[0], word[1],
+                   word[2], word[3], word[4], word[5]);
 }
 
 /* ---- NaN ---- */
@@ -166,12 +167,12 @@ static bool tell_nans(smma_finding *f, smma_subject *s, smma_row *rows, size_t c
   for (int i = 0; i < 2; i++) {
     const uint64_t result = rows[i ? other : 0].d;
     const bool is_nan = smma_decode(d, result).kind == SMMA_NAN;
-    snprintf(i ? text : first, sizeof text, "%s 0x%0*llx", is_nan ? "NaN" : "not a NaN:", digits,
-             (unsigned long long)result);
+    snprintf(i ? text : first, sizeof text, "%s0x%0*llx%s", is_nan ? "NaN " : "", digits, (unsigned long long)result,
+             is_nan ? "" : " (not a NaN)");
   }
   if (others == 0) return smma_tell(f, &rows[0], "%s", first);
-  return smma_tell(f, &rows[other], "%s; different in %zu of %zu test vectors, for example %s", first, others, count,
-                   text);
+  return smma_tell(f, &rows[other], "%s; another result in %zu of %zu test vectors, for example %s", first, others,
+                   count, text);
 }
 
 static bool infinity_of(smma_format format, bool negative, uint64_t *encoding) {

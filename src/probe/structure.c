@@ -249,7 +249,7 @@ static bool tell_stages(smma_examination *x, const smma_stages *stages, smma_fin
   if (stages->uneven || size < 2)
     return smma_tell(f, NULL, "%d, but the bits that each product loses depend on which other products are large",
                      products);
-  return smma_tell(f, NULL, "%d in stages: first %d products (k = %s), aligned separately", products, size, places);
+  return smma_tell(f, NULL, "%d in stages; the first stage aligns %d products (k = %s)", products, size, places);
 }
 
 /* Writes the number of products in the first block, and its stages or, if it has none, which later blocks differ. */

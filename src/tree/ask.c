@@ -12,7 +12,7 @@ smma_tree_status smma_ask(smma_asker *s, const smma_summands *m, const smma_tree
 smma_tree_status smma_refuse(smma_asker *s, const smma_summands *m, const smma_tree_question *q) {
   char text[256];
   smma_fail(s->error,
-            "if large numbers absorb small ones or leave them whole, no order of additions gives the result with %s",
+            "no order of additions gives the result with %s, unless a large number absorbs a part of a small one",
             smma_question_text(m, q, text));
   return SMMA_TREE_HIDDEN;
 }
