@@ -152,13 +152,8 @@ static bool is_a_chain(const smma_operation *o) {
     case SMMA_GTR_FDPA: return true;
     case SMMA_C_FDPA:
     case SMMA_GD_FDPA: return o->rule.with.c_fdpa.stride == 1;
-    case SMMA_FTZ_FMA:
-    case SMMA_GST_FDPA:
-    case SMMA_FP8_BY_FP16:
-    case SMMA_INTEGER:
-    case SMMA_COMPOSITION: break;
+    default: return false;
   }
-  return false;
 }
 
 /* Extends an operation to several calls with k products together; false if no operation computes that. */

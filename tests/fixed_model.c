@@ -919,7 +919,7 @@ static uint64_t rule_dot_add(const fixed_model *m, const fixed_number *a, const 
     case SMMA_INTEGER: return integer(m, a, b, c, e);
     case SMMA_C_FDPA:
     case SMMA_GD_FDPA: return rdna(m, a, b, c, e);
-    case SMMA_COMPOSITION: break;
+    default: break;
   }
   abort();
 }

@@ -268,7 +268,7 @@ static uint64_t fp8_by_fp16(const smma_operation *o, uint64_t c) {
   return add(d, c, o->d, o->rule.nan);
 }
 
-/* E-FDPA. */
+/* Sums of a block and c that are rounded once. */
 
 static uint64_t e_fdpa(const smma_operation *o, uint64_t d) {
   int block = smma_minimum(o->rule.with.e_fdpa.block, o->k);

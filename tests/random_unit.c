@@ -148,18 +148,7 @@ static void settle_catalogue(uint64_t *state, smma_custom *c) {
       i->scale_block = 16 * random_divisor(state, i->k / 16);
       if (rule->algorithm == SMMA_ST_FDPA) rule->with.t_fdpa.block = random_divisor(state, i->k);
       break;
-    case SMMA_FMA:
-    case SMMA_T_FDPA:
-    case SMMA_E_FDPA:
-    case SMMA_FTZ_ADDMUL:
-    case SMMA_TR_FDPA:
-    case SMMA_GTR_FDPA:
-    case SMMA_FP8_BY_FP16:
-    case SMMA_FTZ_FMA:
-    case SMMA_INTEGER:
-    case SMMA_C_FDPA:
-    case SMMA_GD_FDPA:
-    case SMMA_COMPOSITION: i->scale = SMMA_NO_FORMAT, i->scale_block = 0;
+    default: i->scale = SMMA_NO_FORMAT, i->scale_block = 0;
   }
   if (rule->algorithm == SMMA_INTEGER && i->k % 16) rule->with.integer.two_stages = 0;
   if (rule->algorithm == SMMA_C_FDPA || rule->algorithm == SMMA_GD_FDPA) {

@@ -6,6 +6,7 @@
 
 #include "isa/catalogue.h"
 #include "isa/find.h"
+#include "isa/key.h"
 #include "support.h"
 
 #define MESSAGE 1024
@@ -861,7 +862,56 @@ static void test_wrong_formats(void **state) {
   assert_null(smma_find_by_formats("H100", &wrong, &error));
 }
 
-int main(void) {
+/* ---- Documentation of the algorithms ---- */
+
+static char *read_page(const char *name) {
+  char path[512], *text;
+  FILE *stream;
+  long size;
+  snprintf(path, sizeof path, "%s/%s", DOCS, name);
+  stream = fopen(path, "rb");
+  if (!stream) fail_msg("cannot read %s", path);
+  fseek(stream, 0, SEEK_END);
+  size = ftell(stream);
+  rewind(stream);
+  text = calloc((size_t)size + 1, 1);
+  assert_int_equal(fread(text, 1, (size_t)size, stream), size);
+  fclose(stream);
+  return text;
+}
+
+/* Reports whether a table's first column has a name, alone or between commas. */
+static bool is_in_first_column(const char *text, const char *name) {
+  const size_t length = strlen(name);
+  for (const char *line = strstr(text, "\n| "); line; line = strstr(line + 1, "\n| ")) {
+    const char *end = strchr(line + 3, '|');
+    for (const char *at = line + 3; end && at < end; at++)
+      if (strncmp(at, name, length) == 0 && strchr(", ", at[-1]) && strchr(", ", at[length])) return true;
+  }
+  return false;
+}
+
+/* Every algorithm has a page, a row in the table of pages, and a row in the table of a custom unit's formats. */
+static void test_algorithms_are_documented(void **state) {
+  char *index = read_page("algorithms/README.md"), *custom = read_page("custom-units.md");
+  (void)state;
+  for (smma_algorithm algorithm = 0; *smma_keys_name(algorithm); algorithm++) {
+    const char *name = smma_keys_name(algorithm), *at;
+    char row[64], page[96];
+    snprintf(row, sizeof row, "\n| [%s](", name);
+    at = strstr(index, row);
+    if (!at) fail_msg("docs/algorithms/README.md has no row for %s", name);
+    at += strlen(row);
+    snprintf(page, sizeof page, "algorithms/%.*s", (int)strcspn(at, ")"), at);
+    free(read_page(page));
+    if (!is_in_first_column(custom, name)) fail_msg("docs/custom-units.md lacks the formats of %s", name);
+  }
+  free(index);
+  free(custom);
+}
+
+/* The argument is a pattern of the tests to run. */
+int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_listed_names_exist),
       cmocka_unit_test(test_nothing_else_exists),
@@ -883,6 +933,8 @@ int main(void) {
       cmocka_unit_test(test_find_by_formats),
       cmocka_unit_test(test_every_format_is_found),
       cmocka_unit_test(test_wrong_formats),
+      cmocka_unit_test(test_algorithms_are_documented),
   };
+  if (argc > 1) cmocka_set_test_filter(argv[1]);
   return cmocka_run_group_tests_name("catalogue", tests, read_list, NULL);
 }

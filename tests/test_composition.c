@@ -246,7 +246,8 @@ static void test_every_key_counts(void **state) {
   }
 }
 
-int main(void) {
+/* The argument is a pattern of the tests to run. */
+int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_catalogue),
       cmocka_unit_test(test_random_units),
@@ -256,5 +257,6 @@ int main(void) {
       cmocka_unit_test(test_every_member_has_a_key),
       cmocka_unit_test(test_every_key_counts),
   };
+  if (argc > 1) cmocka_set_test_filter(argv[1]);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ from pathlib import Path
 
 here = Path(__file__).resolve().parent
 root = here.parent.parent
-# The algorithms in the order of smma_algorithm, each with HEADROOM (operation.c): terms are below 2^HEADROOM.
+# The algorithms, each with HEADROOM (operation.c): terms are below 2^HEADROOM.
 ALGORITHMS = {
     "FMA": 2,
     "T_FDPA": 2,
@@ -42,10 +42,9 @@ OPTIONS = [
 
 def analyse(printer, folder, name):
     """Analyses one algorithm; returns the number of operations and the alarms as `FILE: TEXT`."""
-    number = list(ALGORITHMS).index(name)
     of_algorithm = folder / name
     of_algorithm.mkdir(parents=True, exist_ok=True)
-    operations = subprocess.run([printer, str(number)], check=True, capture_output=True, text=True).stdout
+    operations = subprocess.run([printer, name], check=True, capture_output=True, text=True).stdout
     (of_algorithm / "operations.h").write_text(operations)
     places = f"-I{here} -I{root / 'src'} -I{root / 'include'} -I{of_algorithm} -DHEADROOM={ALGORITHMS[name]}"
     command = ["frama-c", *OPTIONS, f"-cpp-extra-args={places}", str(here / "operation.c")]
@@ -77,6 +76,9 @@ def main():
         )
         return 77
     printer, folder, failures = sys.argv[1], Path(sys.argv[2]), 0
+    named = subprocess.run([printer], check=True, capture_output=True, text=True).stdout.split()
+    if unknown := [name for name in named if name not in ALGORITHMS]:
+        sys.exit(f"{', '.join(unknown)}: no headroom in ALGORITHMS of {Path(__file__).name}")
     for name in sys.argv[3:] or ALGORITHMS:
         start = time.time()
         operations, alarms = analyse(printer, folder, name)

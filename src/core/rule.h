@@ -3,33 +3,15 @@
 #ifndef SMMA_CORE_RULE_H
 #define SMMA_CORE_RULE_H
 
-#include "c_fdpa.h"
+/* algorithm.def includes the headers of the algorithms. */
+#include "algorithm.def"
 #include "chains.h"
-#include "composition.h"
-#include "e_fdpa.h"
-#include "ftz.h"
-#include "g_fdpa.h"
-#include "gst_fdpa.h"
-#include "integer.h"
 #include "pairs.h"
-#include "t_fdpa.h"
-#include "tr_fdpa.h"
 
 typedef enum {
-  SMMA_FMA,
-  SMMA_T_FDPA,
-  SMMA_ST_FDPA,
-  SMMA_GST_FDPA,
-  SMMA_E_FDPA,
-  SMMA_FTZ_ADDMUL,
-  SMMA_TR_FDPA,
-  SMMA_GTR_FDPA,
-  SMMA_FP8_BY_FP16, /* FP8 mma.sync on Hopper and Blackwell, which converts factors to FP16 */
-  SMMA_FTZ_FMA,
-  SMMA_INTEGER,
-  SMMA_C_FDPA,
-  SMMA_GD_FDPA,
-  SMMA_COMPOSITION /* Arm, Power, AMX and custom units */
+#define SMMA_FUSED(symbol, ...) SMMA_##symbol,
+#define SMMA_UNFUSED(symbol, ...) SMMA_##symbol,
+#include "algorithm.def"
 } smma_algorithm;
 
 typedef struct {
@@ -40,15 +22,8 @@ typedef struct {
   smma_algorithm algorithm;
   smma_nan_policy nan;
   union {
-    smma_fma_rule fma;
-    smma_t_fdpa t_fdpa; /* SMMA_T_FDPA, SMMA_ST_FDPA, SMMA_FP8_BY_FP16 */
-    smma_gst_fdpa gst_fdpa;
-    smma_e_fdpa e_fdpa;
-    smma_ftz_addmul ftz_addmul;
-    smma_tr_fdpa tr_fdpa; /* SMMA_TR_FDPA, SMMA_GTR_FDPA */
-    smma_integer integer;
-    smma_c_fdpa c_fdpa; /* SMMA_C_FDPA, SMMA_GD_FDPA */
-    smma_composition composition;
+#define SMMA_PARAMETERS(type, member) type member;
+#include "algorithm.def"
   } with;
 } smma_rule;
 
@@ -109,25 +84,15 @@ SMMA_CORE smma_operands smma_operands_of(const smma_decoded *x) {
   return operands;
 }
 
-/* No switch over the algorithm has a default, so that the compiler reports every switch that lacks a new algorithm. */
-
 /* Returns L, the most products in one fused sum. */
 SMMA_CORE int smma_block_limit(const smma_rule *r, int k) {
   switch (smma_algorithm_of(r)) {
-    case SMMA_T_FDPA:
-    case SMMA_ST_FDPA:
-    case SMMA_FP8_BY_FP16: return r->with.t_fdpa.block;
-    case SMMA_E_FDPA: return r->with.e_fdpa.block;
-    case SMMA_TR_FDPA:
-    case SMMA_GTR_FDPA: return r->with.tr_fdpa.block;
-    case SMMA_FTZ_ADDMUL: return r->with.ftz_addmul.pairwise;
-    case SMMA_C_FDPA:
-    case SMMA_GD_FDPA: return r->with.c_fdpa.block;
-    case SMMA_INTEGER: return r->with.integer.two_stages ? k / 2 : k;
-    case SMMA_GST_FDPA:
-    case SMMA_COMPOSITION: return k;
-    case SMMA_FMA:
-    case SMMA_FTZ_FMA: break;
+#define SMMA_UNFUSED(symbol, name, member, block, dot) SMMA_FUSED(symbol, name, member, block, , )
+#define SMMA_FUSED(symbol, name, member, block, product, sum) \
+  case SMMA_##symbol: {                                       \
+    return block;                                             \
+  }
+#include "algorithm.def"
   }
   return 1;
 }
@@ -141,22 +106,11 @@ SMMA_CORE int smma_block_of(const smma_operation *o) {
 /* Reports whether smma_fused_terms and smma_fused_sum compute the operation's blocks. */
 SMMA_CORE bool smma_is_fused(const smma_operation *o) {
   switch (smma_algorithm_of(&o->rule)) {
-    case SMMA_FMA:
-    case SMMA_FTZ_ADDMUL:
-    case SMMA_FTZ_FMA:
-    case SMMA_COMPOSITION: break;
-    case SMMA_T_FDPA:
-    case SMMA_ST_FDPA:
-    case SMMA_GST_FDPA:
-    case SMMA_E_FDPA:
-    case SMMA_TR_FDPA:
-    case SMMA_GTR_FDPA:
-    case SMMA_FP8_BY_FP16:
-    case SMMA_INTEGER:
-    case SMMA_C_FDPA:
-    case SMMA_GD_FDPA: return true;
+#define SMMA_FUSED(symbol, ...) case SMMA_##symbol:
+#include "algorithm.def"
+    return true;
+    default: return false;
   }
-  return false;
 }
 
 /* Returns the number of consecutive fused sums in one instruction; 1 for algorithms that do not fuse. */
@@ -166,24 +120,9 @@ SMMA_CORE int smma_blocks_per_step(const smma_operation *o) { return smma_is_fus
    FP16 deals out pairs (with two blocks, k mod 4 < 2 goes to the first), INTEGER in two stages deals out groups of
    eight. */
 SMMA_CORE int smma_dealt_products(const smma_operation *o) {
-  switch (smma_algorithm_of(&o->rule)) {
-    case SMMA_FP8_BY_FP16: return 2;
-    case SMMA_INTEGER:
-      if (o->rule.with.integer.two_stages) return 8;
-      break;
-    case SMMA_FMA:
-    case SMMA_T_FDPA:
-    case SMMA_ST_FDPA:
-    case SMMA_GST_FDPA:
-    case SMMA_E_FDPA:
-    case SMMA_FTZ_ADDMUL:
-    case SMMA_TR_FDPA:
-    case SMMA_GTR_FDPA:
-    case SMMA_FTZ_FMA:
-    case SMMA_C_FDPA:
-    case SMMA_GD_FDPA:
-    case SMMA_COMPOSITION: break;
-  }
+  const smma_algorithm algorithm = smma_algorithm_of(&o->rule);
+  if (algorithm == SMMA_FP8_BY_FP16) return 2;
+  if (algorithm == SMMA_INTEGER && o->rule.with.integer.two_stages) return 8;
   return smma_block_of(o);
 }
 
@@ -220,22 +159,12 @@ SMMA_CORE smma_number smma_scale_at(const smma_operation *o, smma_operands x, in
 
 SMMA_CORE smma_number smma_product_at(const smma_operation *o, smma_operands x, int k) {
   switch (smma_algorithm_of(&o->rule)) {
-    case SMMA_FP8_BY_FP16: return smma_product(smma_widen_to_f16(x.a[k]), smma_widen_to_f16(x.b[k]));
-    case SMMA_ST_FDPA: return smma_product(smma_product(x.a[k], x.b[k]), smma_scale_at(o, x, k));
-    case SMMA_C_FDPA:
-      return smma_marked_product(smma_flush(smma_c_fdpa_subnormals(o->a), x.a[k]),
-                                 smma_flush(smma_c_fdpa_subnormals(o->b), x.b[k]));
-    case SMMA_GD_FDPA: return smma_marked_product(x.a[k], x.b[k]);
-    case SMMA_INTEGER: return smma_product_of_kind(o->rule.with.integer.product, x.a[k], x.b[k]);
-    case SMMA_FMA:
-    case SMMA_T_FDPA:
-    case SMMA_GST_FDPA:
-    case SMMA_E_FDPA:
-    case SMMA_FTZ_ADDMUL:
-    case SMMA_TR_FDPA:
-    case SMMA_GTR_FDPA:
-    case SMMA_FTZ_FMA:
-    case SMMA_COMPOSITION: break;
+#define SMMA_FUSED(symbol, name, member, block, product, sum) \
+  case SMMA_##symbol: {                                       \
+    return product;                                           \
+  }
+#include "algorithm.def"
+    default: break;
   }
   return smma_product(x.a[k], x.b[k]);
 }

@@ -34,24 +34,17 @@ static int greatest_exponent(smma_format format) {
   return smma_decode(f, smma_largest_fields(f) << f.ignored_bits).exponent;
 }
 
+/* Returns the value of a rule's parameter; `otherwise` if the rule does not have it. */
+static int parameter_of(const smma_rule *rule, const char *name, int otherwise) {
+  const smma_key *key = smma_find_key(rule->algorithm, name, strlen(name));
+  return key ? smma_key_of_rule(rule, key) : otherwise;
+}
+
 static void read_rule(subject *s) {
   const smma_rule *rule = &s->operation.rule;
-  s->precision = smma_encoding_of(s->operation.d).fraction_bits + 1;
-  s->alignment_bits = s->precision - 1;
-  switch (rule->algorithm) {
-    case SMMA_T_FDPA:
-    case SMMA_ST_FDPA:
-    case SMMA_FP8_BY_FP16:
-      s->precision = smma_encoding_of(rule->with.t_fdpa.output).fraction_bits + 1;
-      s->alignment_bits = rule->with.t_fdpa.alignment_bits;
-      break;
-    case SMMA_GST_FDPA: s->alignment_bits = rule->with.gst_fdpa.fused.alignment_bits; break;
-    case SMMA_TR_FDPA:
-    case SMMA_GTR_FDPA: s->alignment_bits = rule->with.tr_fdpa.alignment_bits; break;
-    case SMMA_C_FDPA:
-    case SMMA_GD_FDPA: s->alignment_bits = rule->with.c_fdpa.alignment_bits; break;
-    default: break;
-  }
+  const smma_format output = (smma_format)parameter_of(rule, "output", (int)s->operation.d);
+  s->precision = smma_encoding_of(output).fraction_bits + 1;
+  s->alignment_bits = parameter_of(rule, "alignment_bits", smma_encoding_of(s->operation.d).fraction_bits);
 }
 
 static bool adds_c_last(const subject *s) { return s->operation.rule.algorithm == SMMA_FP8_BY_FP16; }

@@ -46,6 +46,8 @@ static void add(smma_composition *to, smma_step step) {
   to->step[to->steps++] = step;
 }
 
+/* ---- From an algorithm's parameters to a composition ---- */
+
 static void compose_fp8_by_fp16(const smma_operation *o, smma_composition *to) {
   smma_step step = truncating_chain(&o->rule.with.t_fdpa, o->k, smma_block_of(o), SMMA_START_ZERO);
   to->widen = SMMA_F16;

@@ -431,18 +431,23 @@ static bool check_two_stages(const smma_instruction *i, smma_custom_fault *fault
   return i->k % 16 == 0 || fail(fault, "k", "%d is no multiple of 16, of which two stages take eights in turn", i->k);
 }
 
+/* Checks the block and the output, if the algorithm has such parameters. */
+static bool check_block_and_output(const smma_custom *custom, smma_custom_fault *fault) {
+  const smma_key *block = smma_find_key(custom->named.rule.algorithm, "block", strlen("block")),
+                 *output = smma_find_key(custom->named.rule.algorithm, "output", strlen("output"));
+  return (!block || check_block(&custom->instruction, smma_custom_get(custom, block), fault)) &&
+         (!output || check_output(&custom->instruction, (smma_format)smma_custom_get(custom, output), fault));
+}
+
+/* Checks parameters that depend on each other, or on the formats. */
 static bool check_algorithm(const smma_custom *custom, smma_custom_fault *fault) {
   const smma_instruction *i = &custom->instruction;
   const smma_rule *rule = &custom->named.rule;
   const smma_tr_fdpa *tr = &rule->with.tr_fdpa;
   switch (rule->algorithm) {
-    case SMMA_T_FDPA:
-    case SMMA_ST_FDPA:
-      return check_block(i, rule->with.t_fdpa.block, fault) && check_output(i, rule->with.t_fdpa.output, fault);
     case SMMA_FP8_BY_FP16:
       return check_fp8_by_fp16(i, &rule->with.t_fdpa, fault) && check_output(i, rule->with.t_fdpa.output, fault);
     case SMMA_GST_FDPA: return check_gst(i, &rule->with.gst_fdpa, fault);
-    case SMMA_E_FDPA: return check_block(i, rule->with.e_fdpa.block, fault);
     case SMMA_FTZ_ADDMUL:
       if (rule->with.ftz_addmul.pairwise == 3)
         return fail(fault, "pairwise", "3 products make no pairs; allowed: 2, 4");
@@ -457,12 +462,11 @@ static bool check_algorithm(const smma_custom *custom, smma_custom_fault *fault)
     case SMMA_GD_FDPA: return check_opposing(i, rule, fault);
     case SMMA_COMPOSITION: return check_composition(custom, fault);
     case SMMA_FMA: return smma_has_one_nan(rule->nan) || check_operand_nan(custom, "d", i->d, fault);
-    case SMMA_FTZ_FMA: return true;
     case SMMA_INTEGER:
       return check_product(i, rule->with.integer.product, fault) &&
              (!rule->with.integer.two_stages || check_two_stages(i, fault));
+    default: return check_block_and_output(custom, fault);
   }
-  return false;
 }
 
 static bool check_name(const char *name, smma_custom_fault *fault) {

@@ -8,20 +8,12 @@
 
 const char *smma_model_name(const smma_rule *rule) {
   switch (rule->algorithm) {
-    case SMMA_FMA: return "FMA";
-    case SMMA_T_FDPA: return "T-FDPA";
-    case SMMA_ST_FDPA: return "ST-FDPA";
-    case SMMA_GST_FDPA: return "GST-FDPA";
-    case SMMA_E_FDPA: return "E-FDPA";
-    case SMMA_FTZ_ADDMUL: return "FTZ-AddMul";
-    case SMMA_TR_FDPA: return "TR-FDPA";
-    case SMMA_GTR_FDPA: return "GTR-FDPA";
-    case SMMA_FP8_BY_FP16: return "FP8-by-FP16";
-    case SMMA_FTZ_FMA: return "FTZ-FMA";
-    case SMMA_INTEGER: return "INTEGER";
-    case SMMA_C_FDPA: return "C-FDPA";
-    case SMMA_GD_FDPA: return "GD-FDPA";
-    case SMMA_COMPOSITION: return "composition";
+#define SMMA_UNFUSED(symbol, name, member, block, dot) SMMA_FUSED(symbol, name, member, block, , )
+#define SMMA_FUSED(symbol, name, member, block, product, sum) \
+  case SMMA_##symbol: {                                       \
+    return name;                                              \
+  }
+#include "core/algorithm.def"
   }
   return "";
 }

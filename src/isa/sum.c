@@ -5,8 +5,8 @@
 
 #include "core/chains.h"
 #include "isa/catalogue.h"
+#include "isa/compose.h"
 #include "isa/format_name.h"
-#include "isa/key.h"
 
 /* Appends "16 products" or "1 product". */
 static void add_products(char *text, int count) {
@@ -156,6 +156,12 @@ static void add_composition(char *text, const smma_composition *p, int k) {
     for (int step = 0; step < p->steps; step++) add_step(text, p, step);
 }
 
+/* Appends the steps of a rule, if it can be written in steps. */
+static void add_steps(char *text, const smma_operation *o) {
+  smma_composition p;
+  if (smma_compose(o, &p)) add_composition(text, &p, o->k);
+}
+
 static void add_integer(char *text, const smma_integer *p) {
   const bool wraps = p->overflow == SMMA_INTEGER_WRAPS;
   if (p->product == SMMA_PRODUCT_XOR)
@@ -240,7 +246,7 @@ const char *smma_sum_words(const smma_operation *o, char text[SMMA_SUM_WORDS_SIZ
       add_rounding(text, SMMA_ROUND_NEAREST_EVEN, c->output);
       break;
     case SMMA_INTEGER: add_integer(text, &r->with.integer); break;
-    case SMMA_COMPOSITION: add_composition(text, &r->with.composition, o->k); break;
+    default: add_steps(text, o);
   }
   return text;
 }
