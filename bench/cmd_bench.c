@@ -205,6 +205,14 @@ static void choose_data(bench *b) {
 
 static bool compares_data(const bench *b) { return b->data_count > 1; }
 
+/* Returns the file that --blas names, or NULL for the library of this system, which the library's name means, too. */
+static const char *library_file(const char *blas, const char *usual) {
+  if (blas && strcmp(blas, usual) != 0 && !strpbrk(blas, "./"))
+    smma_die("--blas: '%s' is not compared; type --blas %s for that of this system, the file of one, or none", blas,
+             usual);
+  return blas && strcmp(blas, usual) != 0 ? blas : NULL;
+}
+
 /* Loads the library to compare with: cuBLAS for a CUDA device, otherwise OpenBLAS. A missing library is an error if
    --blas names it; otherwise it is only noted. */
 static void load_baseline(bench *b) {
@@ -214,10 +222,11 @@ static void load_baseline(bench *b) {
   smma_error error;
   if (o->kernel && strcmp(o->kernel, "avx2") == 0) core_type = "HASWELL";
   if ((o->blas && !names_blas(o)) || compares_data(b) || b->call == SMMA_TIMING_ROWS) return;
+  const char *file = library_file(o->blas, on_cuda ? "cublas" : "openblas");
   if (on_cuda)
-    b->has_cublas = smma_cublas_load(o->blas, b->device, &b->cublas, &error);
+    b->has_cublas = smma_cublas_load(file, b->device, &b->cublas, &error);
   else
-    b->has_blas = smma_blas_load(o->blas, core_type, o->threads, &b->blas, &error);
+    b->has_blas = smma_blas_load(file, core_type, o->threads, &b->blas, &error);
   if (b->has_blas || b->has_cublas) return;
   if (o->blas) smma_die("--blas: %s; name the file of %s, or none", error.text, on_cuda ? "cuBLAS" : "an OpenBLAS");
   smma_note("nothing to compare with: %s", error.text);
@@ -517,7 +526,8 @@ int smma_command_bench(int argc, const char **argv) {
       {"repetitions", 'r', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &o.repetitions, 0,
        "number of runs, of which the median is taken", "R"},
       {"blas", 0, POPT_ARG_STRING, &o.blas, 0,
-       "the OpenBLAS (or cuBLAS) library to compare with, or none (default: the system's)", "FILE|none"},
+       "the OpenBLAS (or cuBLAS) library to compare with, or none (default: openblas, the system's; on CUDA cublas)",
+       "FILE|NAME|none"},
       POPT_TABLEEND};
   if (!smma_parse_options(argc, argv, options, 0, 0, details(text, sizeof text), &status)) return status;
   if (o.threads < 0 || o.threads > processors)

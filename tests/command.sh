@@ -950,7 +950,7 @@ for line in 'proven ' 'zeros for D .* refused by 100 %  *refused by 100 %' 'the 
   'torch\.testing\.assert_close\(D\.double\(\), A\.double\(\) @ B\.double\(\), rtol='; do
   check "tolerance prints '$line'" grep -qE "^$line" in/stdout
 done
-check 'tolerance measures at least 64 x 64' grep -q 'measured on 4096 elements (64 x 64)$' in/stdout
+check 'tolerance measures at least 64 x 64' grep -q 'measured on 4096 elements of this K (64 x 64 x 256)$' in/stdout
 gives 'tolerance --paste' 0 '^torch.*0\.5 \* \(A\.double\(\) @ B\.double\(\)\) \+ 3 \* C\.double\(\), rtol=' \
   tolerance "${small[@]}" --with-c --alpha .5 --beta 3 --paste
 check 'tolerance --paste prints no table' [ "$(wc -l <in/stdout)" -eq 4 ]

@@ -270,10 +270,92 @@ fails 'a rounding' "own rounding is fixed; 'softmma custom TARGET -o unit.json' 
   gemm H100:f16 A.npy B.npy -o E.npy --rounding rne
 fails 'a rounding that is none' 'give nearest-even, ' gemm H100:f16 A.npy B.npy -o E.npy --round-in up
 fails 'a format to show' "'softmma list --formats e4m3' shows it" show e4m3
-fails 'the worst element' "'softmma trace' of two targets, without --at, follows" trace V100 H100 A.npy B.npy --worst
-fails 'the worst element as an option' "'softmma trace' of two targets, without --at, follows" compare V100 H100 A.npy B.npy --worst
-fails 'the worst element as a value' 'without --at, two targets are followed where they differ most' \
-  trace V100 H100 A.npy B.npy --at worst
+alike 'the worst element' 1 'trace V100 H100 A.npy B.npy' 'trace V100 H100 A.npy B.npy --worst' \
+  'trace V100 H100 A.npy B.npy --at worst'
+alike 'the worst element of one target' 0 'trace H100:f16 A.npy B.npy --worst' 'trace H100:f16 A.npy B.npy --at worst'
+fails 'the worst element as an option' "'softmma trace TARGET A B --worst' follows" compare V100 H100 A.npy B.npy --worst
+for name in evidence basis model open rounding; do
+  fails "show --$name" 'leave it out; it is always printed' show V100:f16 --$name
+done
+for words in 'compare V100 H100 A.npy B.npy --pairs' 'tolerance H100:f16 --rtol' 'trace H100:f16 A.npy B.npy --ulp' \
+  'diff V100 H100 --features'; do
+  read -ra line <<<"$words"
+  fails "$words" 'leave it out; it is always printed' "${line[@]}"
+done
+for words in 'compare V100 H100 A.npy B.npy --reference fp64' 'tolerance H100:f16 --exact' 'trace H100:f16 A.npy B.npy --exact'; do
+  read -ra line <<<"$words"
+  fails "$words" 'leave it out: the exact product is the reference' "${line[@]}"
+done
+fails 'models to test' "'softmma diff A100:f16 H100:f16' compares two models" test A100:f16 --against H100:f16 -n 9
+fails 'one model to test with' "'softmma diff TARGET H100:f16' compares two models" test --against H100:f16
+check 'the output of test leads to no file of progress' \
+  [ "$("$softmma" test V100:f16 --unit model -o x.txt 2>&1 | grep -c resume)" -eq 0 ]
+fails 'an option without its value says what it takes' '--blas: missing argument; type --blas FILE.NAME.none: the OpenBLAS' \
+  bench --blas
+fails 'a letter without its value says what it takes' '-n: missing argument; type -n N: ' vectors gen -n
+fails 'a library that is not compared' "--blas: 'mkl' is not compared; type --blas openblas" bench V100:f16 --size 16 --blas mkl
+fails 'K of a tolerance' '-k: unknown option; type --shape MxNxK, such as --shape 64x64x4096' tolerance H100:f16 -k 4096
+gives 'a tolerance of one element' 0 '; measured on 4096 elements of this K .64 x 64 x 32.$' tolerance H100:f16 --shape 1x1x32
+
+# ---- Results of the user's own ----
+
+runs 0 gemm H100:f16 A.npy B.npy -o mine.npy
+runs 0 gemm A100:f16 A.npy B.npy -o other.npy
+alike 'a result to compare' 0 'compare H100:f16 A.npy B.npy --d mine.npy' 'compare H100:f16 A.npy B.npy mine.npy' \
+  'compare A.npy B.npy mine.npy H100:f16' 'compare H100:f16 A.npy B.npy --with mine.npy' \
+  'compare H100:f16 A.npy B.npy --expected mine.npy' 'compare H100:f16 A.npy B.npy --own mine.npy'
+check 'a result to compare: its line' grep -qxE 'mine.npy +- +your result +0 \(0\.0 %\) +0\.00e\+00 +[0-9.e+-]+ +-' in/stdout
+alike 'results to compare' 1 'compare H100:f16 A.npy B.npy --d mine.npy,other.npy' \
+  'compare H100:f16 A.npy B.npy --d mine.npy --d other.npy'
+check 'results to compare: pairs' [ "$(sed -n '/pair by pair/,$p' in/stdout | grep -c '^\(H100\|mine.npy\|other.npy\) ')" -eq 3 ]
+for line in "$(grep '^H100 ' in/stdout | head -n 1)" "$(grep '^other.npy ' in/stdout | head -n 1)"; do
+  check 'results to compare: they have errors' grep -qE ' [0-9.]+e[-+][0-9]+ +([0-9.]+e[-+][0-9]+|-)$' <<<"$line"
+done
+gives 'a result, as JSON' 1 '^      "file": "other.npy",$' compare H100:f16 A.npy B.npy other.npy --json
+alike 'a result to trace' 0 'trace H100:f16 A.npy B.npy --d mine.npy' 'trace H100:f16 A.npy B.npy --with mine.npy'
+fails 'a third matrix to trace' "unexpected argument 'mine.npy'; C is -C FILE, and a result of your own is --d FILE" \
+  trace H100:f16 A.npy B.npy mine.npy
+fails 'four matrices to compare' "unexpected argument 'other.npy'; give all results of your own to --d" compare H100:f16 A.npy B.npy mine.npy other.npy
+fails 'a result of another shape' '--d: A.npy is 4 x 32, but the product is 4 x 3' compare H100:f16 A.npy B.npy A.npy
+npy wide.npy '<f8' '(4, 3)' "$(printf '9a9999999999b93f%.0s' 1 2 3 4 5 6 7 8 9 10 11 12)"
+fails 'a result of another format' '--d: wide.npy is in f64, and 12 of its values are not numbers of f32' \
+  compare H100:f16 A.npy B.npy wide.npy
+npy half.npy '<f2' '(4, 3)' "$(printf '003c%.0s' 1 2 3 4 5 6 7 8 9 10 11 12)"
+gives 'a result of a narrower format' 1 '^half.npy ' compare H100:f16 A.npy B.npy half.npy
+check 'a result of a narrower format: a note' \
+  grep -qF -e "note: --d, half.npy: its elements are in f16, the targets' results in f32; --out f16" in/stderr
+fails 'a result twice' "unexpected argument 'mine.npy'; give all results to --d" compare H100:f16 A.npy B.npy mine.npy --d other.npy
+fails 'a result that is missing' 'nothing.npy: cannot open' compare H100:f16 A.npy B.npy nothing.npy
+fails 'no name of a result' "--d: 'mine.npy,': the name of a file is missing" compare H100:f16 A.npy B.npy --d mine.npy,
+rm -f mine.npy other.npy wide.npy half.npy
+
+# ---- Several faults at once ----
+
+# refuses_all NAME COUNT LINE REGEX...: the command line must fail with COUNT lines, one for each regular expression
+refuses_all() {
+  local name=$1 count=$2 regex words
+  read -ra words <<<"$3"
+  shift 3
+  if ! runs 2 "${words[@]}" || [ "$(grep -c '^softmma: ' in/stderr)" -ne "$count" ]; then
+    fail "$name" "not $count errors: $(cat in/stderr)"
+    return
+  fi
+  for regex; do check "$name: $regex" grep -qE -e "$regex" in/stderr; done
+}
+npy e4m3.npy '|V1' '(4, 4)' 38383838383838383838383838383838
+refuses_all 'a format and an ending' 2 'gemm MI300X:e4m3 A.npy B.npy -o D.csv' 'MI300X has no instruction for e4m3' 'no csv file'
+refuses_all 'a kernel, a GPU and an ending' 3 'gemm --on H1000:f16 --kernel x A.npy B.npy -o D.csv' "no kernel 'x'" \
+  "unknown GPU or architecture 'H1000'" 'no csv file'
+refuses_all 'two targets' 2 'compare H100:f16 V100:e4m3 T4:bf16 A.npy B.npy' 'V100 has no instruction for e4m3' \
+  'T4 has no instruction for bf16'
+refuses_all 'a target and files of encodings' 3 'compare H100:e4m3 MI300X:e4m3 e4m3.npy e4m3.npy' 'MI300X has no instruction' \
+  'A, e4m3.npy: its elements are encodings, here of e4m3; for targets of other formats give --in' 'B, e4m3.npy: '
+refuses_all 'a target and a file' 2 'trace H100:e4m3 V100:bf16 nothing.npy B.npy' 'V100 has no instruction' 'nothing.npy: cannot open'
+refuses_all 'scale factors' 1 'gemm H100:e4m3 A.npy B.npy --plan deepgemm -o E.npy' \
+  '--scale-a and --scale-b are missing: scale factors in f32, 4 x 1 and 1 x 3; for example --scale-a scales-a.npy'
+refuses_all 'the shapes of scale factors' 1 'gemm H100:e4m3 A.npy B.npy --plan deepgemm -o E.npy --scale-a A.npy --scale-b B.npy' \
+  '--scale-a: A.npy is 4 x 32, .*; --scale-b: B.npy is 32 x 3, but this product needs 1 x 3$'
+rm -f e4m3.npy
 fails 'random data to multiply' "gemm takes files; 'softmma tolerance'" gemm H100:f16 --m 8 --n 8 -o E.npy
 fails 'an element to explain' "'softmma trace TARGET A.npy B.npy --at 3,5'" explain H100:f16 A.npy B.npy
 gives 'an element by another name' 0 '^.0, 0. of A.npy' trace H100:f16 A.npy B.npy --element 0,0
@@ -318,7 +400,8 @@ rm program
 fails 'a program to test' 'a program under test is --unit pipe:PROGRAM' test ./program H100:f16
 fails 'the formats of a custom unit to infer' '--next is for recordings' infer --unit custom:unit.json --next more.txt
 fails 'a custom unit to infer' 'to infer that custom unit, --unit custom:unit.json' infer unit.json
-fails 'two models to separate' "'softmma diff H100:f16 A100:f16' compares two models" vectors next H100:f16 A100:f16
+fails 'two models to separate' "'softmma custom A100:f16 -o other.json', then --unit model --against custom:other.json" \
+  vectors next H100:f16 A100:f16
 fails 'a library that is misspelled' "is neither a file nor a library; nearest: deepgemm \\(see" plan deepgem
 fails 'a plan that is missing' 'nothing.json: cannot open' plan nothing.json
 fails 'too many elements for one of two' 'the instruction takes 4' explain V100:f16 A100:f16 -a '1*5' -b 1

@@ -19,9 +19,22 @@ static smma_plan *plan_of(const char *members) {
   return plan;
 }
 
+static bool same_number(double x, double y) { return x == y || (isnan(x) && isnan(y)); }
+
+/* Checks that the error of the element's result alone is that of the trace's last event. */
+static void check_element_error(const smma_instruction *i, const smma_gemm_arguments *g, size_t row, size_t column,
+                                const smma_trace *t) {
+  const smma_trace_event *last = t->events ? &t->event[t->events - 1] : NULL;
+  smma_error_of_element e;
+  assert_int_equal(smma_element_error(i, g, row, column, t->d, &e), SMMA_OK);
+  if (last && (!same_number(e.exact, last->exact) || !same_number(e.error, last->error)))
+    fail_msg("%s: exact %.17g, error %g; not %.17g, %g", i->name, e.exact, e.error, last->exact, last->error);
+}
+
 static smma_trace trace_of(const smma_instruction *i, const smma_gemm_arguments *g, size_t row, size_t column) {
   smma_trace t;
   assert_int_equal(smma_trace_element(i, g, row, column, &t), SMMA_OK);
+  check_element_error(i, g, row, column, &t);
   return t;
 }
 

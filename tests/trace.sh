@@ -52,6 +52,27 @@ gives 'the worst element' 1 '^H100 none and H100 two.json differ in 1 of 1 eleme
 gives 'nothing differs' 0 '^all results are the same$' trace --on H100,B200 a.npy b.npy
 gives 'one target' 0 '^there is one result alone$' trace --on H100 a.npy b.npy
 
+# The errors of the four elements are -3, 0, -1 and 0; infinity counts more than any error.
+# shellcheck disable=SC2086
+matrix rows.npy 2 64 f2 4096 $zeros 1 $zeros 1 $zeros 1 $zeros 4096 $zeros 1 $zeros 0 $zeros 0 $zeros
+# shellcheck disable=SC2086
+matrix columns.npy 64 2 f2 4096 1 $zeros $zeros 1 1 $zeros $zeros 1 1 $zeros $zeros 1 1 $zeros $zeros
+gives 'the largest error' 0 '^the error of H100:f16 is largest here, 1\.79e-07 of the largest exact result$' \
+  trace H100:f16 rows.npy columns.npy --worst
+check 'which element has the largest error' grep -q '^\[0, 0\] of rows.npy' in/stdout
+cp in/stdout in/worst
+check '--at worst is --worst' runs 0 trace H100:f16 rows.npy columns.npy --at worst
+check '--at worst: the same element' cmp -s in/stdout in/worst
+matrix ones.npy 16 1 f2 1
+gives 'the largest error of a result that is exact' 0 '^all results of H100:f16 are exact$' \
+  trace H100:f16 ones.npy ones.npy --transpose-a --worst
+# shellcheck disable=SC2086
+matrix huge.npy 64 2 f2 1 65504 $zeros $zeros 1 65504 $zeros $zeros 1 1 $zeros $zeros 1 1 $zeros $zeros
+gives 'infinity is the largest error' 0 '^H100:f16 has NaN or infinity here, and the exact result is finite$' \
+  trace H100:f16 --out f16 rows.npy huge.npy --worst
+fails 'the largest error of an element' '--worst: --at names the element; leave one out' \
+  trace H100 a.npy b.npy --worst --at 0,0
+
 matrix c.npy 1 1 f4 -16777216
 gives 'C begins' 0 '^ +0 +-16777216 +-16777216 +0$' trace --on H100 a.npy b.npy -C c.npy --at 0,0
 matrix bias.npy 1 1 f4 -16777000
@@ -130,7 +151,7 @@ fails 'other sizes' 'the columns of the first must be the rows of the second' tr
 fails 'no elements at all' 'has no elements: it is 0 x 0$' trace --on H100 empty-b.npy empty-b.npy --transpose-b
 fails 'C of another size' 'C: c6.npy is 2 x 3, but A\*B is 1 x 1' trace --on H100 a.npy b.npy -C c6.npy
 fails 'D of another size' 'd: ours.npy is 2 x 2, but the product is 1 x 1' trace --on H100 a.npy b.npy --d ours.npy
-fails 'three results' "--d: 'x,y,z' is not FILE or FILE,FILE" trace --on H100 a.npy b.npy --d x,y,z
+fails 'three results' "--d: 'x,y,z' has 3 files; at most 2 are compared" trace --on H100 a.npy b.npy --d x,y,z
 matrix wide.npy 1 1 f8 0.1
 fails 'results in another format' 'wide.npy is in f64, and 1 of its values are not numbers of f32' \
   trace --on H100 a.npy b.npy --d wide.npy

@@ -58,16 +58,32 @@ void smma_handle_library_exits(void) {
 
 void smma_end_normally(void) { ends_itself = true; }
 
+static _Noreturn void end_failed(void) {
+  smma_outputs_remove_unfinished(_exit, SMMA_EXIT_FAILED);
+  smma_ranks_abort(SMMA_EXIT_FAILED);
+  smma_end_normally();
+  exit(SMMA_EXIT_FAILED);
+}
+
 void smma_die(const char *format, ...) {
   va_list arguments;
   smma_ranks_defer();
   va_start(arguments, format);
   print_line("softmma: ", format, arguments);
   va_end(arguments);
-  smma_outputs_remove_unfinished(_exit, SMMA_EXIT_FAILED);
-  smma_ranks_abort(SMMA_EXIT_FAILED);
-  smma_end_normally();
-  exit(SMMA_EXIT_FAILED);
+  end_failed();
+}
+
+static bool has_failed_check;
+
+bool smma_check(bool good, const smma_error *error) {
+  if (!good) smma_complain("%s", error->text);
+  has_failed_check |= !good;
+  return good;
+}
+
+void smma_end_of_checks(void) {
+  if (has_failed_check) end_failed();
 }
 
 const char *smma_option_of(const char *member, char text[64]) {

@@ -62,6 +62,12 @@ static inline void smma_require(bool good, const smma_error *error) {
   if (!good) smma_die("%s", error->text);
 }
 
+/* For checks that do not depend on each other, so that all their errors are reported: smma_check prints the error's
+   line unless `good`, which it returns. Then smma_end_of_checks ends the program with SMMA_EXIT_FAILED if a check
+   failed. */
+bool smma_check(bool good, const smma_error *error);
+void smma_end_of_checks(void);
+
 /* Ends the program with a study's error. If its text is "MEMBER: reason", prints the option that sets this member of
    the request in place of the member. */
 _Noreturn void smma_die_of(const smma_error *error);

@@ -1,4 +1,5 @@
-/* softmma compare: computes one product on several targets, and reports differences and errors. */
+/* softmma compare: computes one product on several targets, and reports differences and errors, also of results of the
+   user's own. */
 #include <math.h>
 #include <string.h>
 
@@ -8,13 +9,14 @@
 #include "compare/compare.h"
 #include "compare/files.h"
 
-/* A comparison: its targets, the matrices of its files, and its result. */
+/* A comparison: its targets, the matrices of its files, the results of the user's own, and its result. */
 typedef struct {
   smma_prepared_targets targets;
   smma_files files;
   const smma_tensor *a, *b; /* of the files */
   const smma_formats *in;   /* formats of --in; NULL without --in */
   smma_format d;            /* format of all results */
+  smma_own_files own;
   smma_compare_result result;
 } comparison;
 
@@ -65,8 +67,7 @@ static void load_matrices(comparison *x, const char **paths) {
   x->files = (smma_files){
       .path = {[SMMA_OF_A] = paths[0], [SMMA_OF_B] = paths[1]}, .raw = smma_raw_encodings, .hint = SMMA_NO_TRANSPOSE};
   x->a = &x->files.of[SMMA_OF_A], x->b = &x->files.of[SMMA_OF_B];
-  smma_require(smma_files_read(&x->files, &x->targets, x->in ? NULL : "give --in, the format of the file", &error),
-               &error);
+  smma_require(smma_files_read(&x->files, &x->targets, x->in ? NULL : SMMA_FORMAT_OF_FILE, &error), &error);
   settle_elements(x, true);
   settle_elements(x, false);
 }
@@ -92,6 +93,8 @@ static void run(comparison *x) {
   smma_error error;
   r = (smma_compare_request){.target = x->targets.product,
                              .targets = x->targets.count,
+                             .own = x->own.result,
+                             .owns = x->own.count,
                              .a = {x->a->format, x->a->rows, x->a->columns, x->a->data},
                              .b = {x->b->format, x->b->rows, x->b->columns, x->b->data},
                              .watch = smma_progress_watch,
@@ -103,35 +106,57 @@ static void run(comparison *x) {
 
 /* ---- Text ---- */
 
+/* The texts of a line of the table: of a target, or of a result of the user's own, whose operands are not known. */
+typedef struct {
+  const char *label, *inputs, *instruction;
+} line_text;
+
+static size_t lines_of(const comparison *x) { return x->targets.count + x->own.count; }
+
+static line_text text_of(const comparison *x, size_t i) {
+  if (i >= x->targets.count) return (line_text){x->own.result[i - x->targets.count].name, "-", "your result"};
+  const smma_prepared_target *t = &x->targets.target[i];
+  return (line_text){t->label, t->shown, t->instruction->name};
+}
+
+/* Width of the first column, which has the files of own results. */
+static int labels_width(const comparison *x) {
+  int width = 14;
+  for (size_t i = 0; i < x->own.count; i++) width = smma_maximum(width, (int)strlen(x->own.result[i].name));
+  return width;
+}
+
 static int inputs_width(const comparison *x) { return smma_column_width(&x->targets, SMMA_COLUMN_INPUTS, 9); }
 static int names_width(const comparison *x) { return smma_column_width(&x->targets, SMMA_COLUMN_INSTRUCTION, 32); }
 
 static void print_row(const comparison *x, size_t i) {
-  const smma_prepared_target *t = &x->targets.target[i];
+  const line_text t = text_of(x, i);
   const smma_comparison *c = &x->result.pair[0][i];
   const size_t results = x->a->rows * x->b->columns;
-  char differ[32] = "-", largest[40] = "-", total[32], own[32];
+  char differ[32] = "-", largest[40] = "-", total[32], own[32] = "-";
   if (i) {
     snprintf(differ, sizeof differ, "%zu (%.1f %%)", c->different,
              results ? 100.0 * (double)c->different / (double)results : 0);
     if (c->special < c->different || c->different == 0)
       snprintf(largest, sizeof largest, "%.2e", smma_relative_difference(*c));
   }
-  printf("%-14s %-*s %-*s  %21s  %13s  %16s  %24s\n", t->label, inputs_width(x), t->shown, names_width(x),
-         t->instruction->name, differ, largest, smma_number_text(x->result.error[i].largest, total),
-         smma_number_text(x->result.unit_error[i].largest, own));
+  if (i < x->targets.count) smma_number_text(x->result.unit_error[i].largest, own);
+  printf("%-*s %-*s %-*s  %21s  %13s  %16s  %24s\n", labels_width(x), t.label, inputs_width(x), t.inputs,
+         names_width(x), t.instruction, differ, largest, smma_number_text(x->result.error[i].largest, total), own);
 }
 
 static size_t special_of(const comparison *x, size_t i) { return x->result.pair[0][i].special; }
 static size_t left_out_of(const comparison *x, size_t i) { return x->result.error[i].left_out; }
 
-/* Prints a sentence about the results that `count` counts, with the number of each target that has any. */
+/* Prints a sentence about the results that `count` counts, with the number of each line of the table that has any. */
 static void print_counts(const comparison *x, const char *what, size_t (*count)(const comparison *, size_t)) {
   const char *before = what;
-  for (size_t i = 0; i < x->targets.count; i++) {
-    const smma_prepared_target *t = &x->targets.target[i];
+  for (size_t i = 0; i < lines_of(x); i++) {
+    const line_text t = text_of(x, i);
     if (!count(x, i)) continue;
-    printf("%s%zu of %zu on %s (%s)", before, count(x, i), x->a->rows * x->b->columns, t->label, t->shown);
+    printf("%s%zu of %zu %s %s", before, count(x, i), x->a->rows * x->b->columns, i < x->targets.count ? "on" : "of",
+           t.label);
+    if (i < x->targets.count) printf(" (%s)", t.inputs);
     before = ", ";
   }
   if (before != what) putchar('\n');
@@ -142,10 +167,10 @@ static void print_table(const comparison *x) {
   printf("%s (%zu x %zu) times %s (%zu x %zu): %zu results in %s\n\n", x->files.path[SMMA_OF_A], x->a->rows,
          x->a->columns, x->files.path[SMMA_OF_B], x->b->rows, x->b->columns, x->a->rows * x->b->columns,
          smma_format_text(x->d));
-  printf("%-14s %-*s %-*s  %12s %-8.8s  %13s  %16s  %24s\n", "GPU", inputs_width(x),
+  printf("%-*s %-*s %-*s  %12s %-8.8s  %13s  %16s  %24s\n", labels_width(x), "GPU", inputs_width(x),
          x->targets.has_plans ? "inputs, plan" : "inputs", names_width(x), "instruction", "differ from", first->label,
          "at most by", "end-to-end error", "error of the matrix unit");
-  for (size_t i = 0; i < x->targets.count; i++) print_row(x, i);
+  for (size_t i = 0; i < lines_of(x); i++) print_row(x, i);
   printf(
       "\ndiffer: results that are not the same bits, and the largest difference of two results over the largest "
       "result\n"
@@ -156,27 +181,48 @@ static void print_table(const comparison *x) {
   print_counts(x, "no finite error, because they or the exact results are not finite: ", left_out_of);
 }
 
-static int shown_width(const smma_prepared_target *t) { return smma_maximum(12, (int)strlen(t->shown)); }
+static int column_width(const comparison *x, size_t i) {
+  const line_text t = text_of(x, i);
+  return smma_maximum(12, smma_maximum((int)strlen(t.inputs), i < x->targets.count ? 0 : (int)strlen(t.label)));
+}
 
 static void print_pairs(const comparison *x) {
-  const smma_prepared_target *t = x->targets.target;
-  const size_t count = x->targets.count;
+  const size_t count = lines_of(x);
+  const int before = labels_width(x) + 1 + inputs_width(x);
   if (count < 3) return;
-  printf("\nresults that differ, pair by pair:\n%-*s", 15 + inputs_width(x), "");
-  for (size_t j = 0; j < count; j++) printf(" %*s", shown_width(&t[j]), t[j].label);
-  printf("\n%-*s", 15 + inputs_width(x), "");
-  for (size_t j = 0; j < count; j++) printf(" %*s", shown_width(&t[j]), t[j].shown);
+  printf("\nresults that differ, pair by pair:\n%-*s", before, "");
+  for (size_t j = 0; j < count; j++) printf(" %*s", column_width(x, j), text_of(x, j).label);
+  printf("\n%-*s", before, "");
+  for (size_t j = 0; j < count; j++) printf(" %*s", column_width(x, j), text_of(x, j).inputs);
   putchar('\n');
   for (size_t i = 0; i < count; i++) {
-    printf("%-14s %-*s", t[i].label, inputs_width(x), t[i].shown);
-    for (size_t j = 0; j <= i; j++) printf(" %*zu", shown_width(&t[j]), x->result.pair[j][i].different);
+    printf("%-*s %-*s", labels_width(x), text_of(x, i).label, inputs_width(x), text_of(x, i).inputs);
+    for (size_t j = 0; j <= i; j++) printf(" %*zu", column_width(x, j), x->result.pair[j][i].different);
     putchar('\n');
   }
 }
 
+/* ---- The command ---- */
+
+/* Finds the targets. If that fails, also reports what is wrong with the files, and ends the program. */
+static void find_targets(comparison *x, const char *gpus, const smma_choice *choice, const char **paths) {
+  smma_error error;
+  if (smma_check(smma_add_targets(&x->targets, gpus, SMMA_MOST_TARGETS, choice, &error), &error)) return;
+  smma_check_files(&x->targets, paths, x->in ? NULL : SMMA_FORMAT_OF_FILE);
+  smma_end_of_checks();
+}
+
+static void load_owns(comparison *x, const char *list) {
+  const size_t most = SMMA_MOST_TARGETS - x->targets.count;
+  smma_error error;
+  smma_require(smma_own_files_read(&x->own, list, most, x->d, x->a->rows, x->b->columns, smma_raw_encodings,
+                                   &smma_notes_printed, &error),
+               &error);
+}
+
 int smma_command_compare(int argc, const char **argv) {
   static comparison x = {.targets = {.notes = &smma_notes_printed}};
-  const char *gpus = NULL, *plans = NULL, *roundings = NULL, **paths;
+  const char *gpus = NULL, *plans = NULL, *roundings = NULL, *own = NULL, **paths;
   smma_choice choice = {.instr = NULL};
   smma_formats in;
   smma_error error;
@@ -184,28 +230,37 @@ int smma_command_compare(int argc, const char **argv) {
   struct poptOption options[] = {SMMA_LIST_OF_TARGETS(&gpus, "the targets"),
                                  SMMA_CHOICE_OPTIONS(choice, " (default: f16)"),
                                  SMMA_PLANS_OPTION(&plans, "GPUs"),
+                                 {"d", 0, POPT_ARG_STRING, &own, 0,
+                                  "results of your own, M x N, to be compared with those of the targets", "FILE,..."},
                                  SMMA_RAW_OPTION,
                                  SMMA_ROUND_IN_OPTION(&roundings, "MODE,..."),
                                  {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
                                  POPT_TABLEEND};
   paths = smma_parse_options(
-      argc, argv, options, 2, 2,
+      argc, argv, options, 2, 3,
       "Without --instr, each GPU computes with its preferred instruction for the format. C and a plan's\n"
       "bias are 0, and the scale factors of a plan's parts are 1. Exit status 1: results differ. Any two\n"
-      "NaN are equal ('softmma test' compares the bits of NaN).\n",
+      "NaN are equal ('softmma test' compares the bits of NaN). A third matrix D is a result of your own;\n"
+      "'softmma trace TARGET A B --d D' follows the element in which it differs most.\n",
       &status);
   if (!paths) return status;
+  if (paths[2] && own) smma_die("unexpected argument '%s'; give all results to --d, separated by commas", paths[2]);
+  if (paths[2]) own = paths[2];
   smma_require((choice.instr || !choice.in || smma_formats_of_options(choice.in, "--in", choice.out, &in, &error)) &&
-                   smma_is_given(gpus, "--on", "V100,A100,H100", &error) &&
-                   smma_add_targets(&x.targets, gpus, SMMA_MOST_TARGETS, &choice, &error) &&
-                   smma_label_by_gpu(&x.targets, &error) && smma_plan_targets(&x.targets, plans, roundings, &error),
+                   smma_is_given(gpus, "--on", "V100,A100,H100", &error),
                &error);
   if (choice.in) x.in = &in;
+  find_targets(&x, gpus, &choice, paths);
+  smma_require(smma_label_by_gpu(&x.targets, &error) && smma_plan_targets(&x.targets, plans, roundings, &error),
+               &error);
   require_one_format(&x);
-  if (x.targets.count < 2)
-    smma_die("--on: one target has nothing to be compared with; for example --on V100,A100,H100");
+  if (x.targets.count < 2 && !own)
+    smma_die(
+        "--on: one target has nothing to be compared with; for example --on V100,A100,H100, or --d D.npy, a result of "
+        "your own");
   smma_require(smma_refuse_same_targets(&x.targets, &error), &error);
   load_matrices(&x, paths);
+  if (own) load_owns(&x, own);
   smma_require(smma_check_plans(&x.targets, x.a->columns, &error), &error);
   describe_products(&x);
   run(&x);
@@ -216,6 +271,7 @@ int smma_command_compare(int argc, const char **argv) {
     print_pairs(&x);
   }
   smma_free_targets(&x.targets);
+  smma_own_files_free(&x.own);
   smma_files_free(&x.files);
   return smma_finish_output(x.result.same ? SMMA_EXIT_EQUAL : SMMA_EXIT_DIFFERENT);
 }

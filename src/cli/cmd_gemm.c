@@ -113,17 +113,17 @@ static void begin(gemm_options *o, smma_matrix_product *p) {
   smma_format rounded = SMMA_NO_FORMAT;
   smma_error error;
   o->choice.rounded = &rounded;
+  smma_check(smma_check_file(o->d, "-o", "the summary", &error) && smma_check_ending(o->d, "-o", ".npy", &error),
+             &error);
+  smma_check(smma_check_kernel(r->kernel, &error), &error);
   r->instruction = choose_instruction(o);
+  smma_end_of_checks();
   r->plan_name = o->plan;
-  smma_require(smma_check_kernel(r->kernel, &error) &&
-                   (!o->plan || (r->plan = smma_named_plan(o->plan, r->instruction, &error))) &&
+  smma_require((!o->plan || (r->plan = smma_named_plan(o->plan, r->instruction, &error))) &&
                    (rounded == SMMA_NO_FORMAT || smma_product_round(r, rounded, &error)),
                &error);
   const smma_target_plan plan = {.plan = (smma_plan *)r->plan};
-  smma_require(smma_target_roundings(r->round_in, &r->instruction, &plan, 1, &rounding, &error) &&
-                   smma_check_file(o->d, "-o", "the summary", &error),
-               &error);
-  smma_require(smma_check_ending(o->d, "-o", ".npy", &error), &error);
+  smma_require(smma_target_roundings(r->round_in, &r->instruction, &plan, 1, &rounding, &error), &error);
   for (int which = 0; which < SMMA_PRODUCT_MATRICES; which++) r->of[which].path = o->path[which];
   r->transpose_a = o->transpose_a, r->transpose_b = o->transpose_b, r->raw = smma_raw_encodings;
   smma_require(smma_product_begin(r, p, &error) && smma_check_writable(o->d, "-o", &error), &error);

@@ -378,6 +378,9 @@ int smma_command_test(int argc, const char **argv) {
   if (only && !open_questions) smma_die("--only needs --open");
   if (!unit_name && gpu && smma_ends_with(gpu, ".json"))
     smma_die("--unit is missing; to test that custom unit: softmma test --unit custom:%s GPU:FORMAT", gpu);
+  if (!unit_name && smma_names_target(against_name))
+    smma_die("--unit is missing; 'softmma diff %s %s' compares two models, and test a unit with a model",
+             gpu ? gpu : "TARGET", against_name);
   smma_require(smma_is_given(unit_name, "--unit", "pipe:./unit.py", &error), &error);
   open_unit(unit_name, "--unit", &unit);
   if (open_questions)

@@ -169,7 +169,10 @@ static void print_heading(const smma_tolerance_result *x) {
   printf("%zu x %zu x %zu (M x N x K), %s, results in %s", x->m, x->n, x->k, smma_tolerance_operands(x->request, text),
          smma_format_text(t->stored));
   if (t->stored != t->d) printf(", rounded from %s", smma_format_text(t->d));
-  printf("; measured on %zu elements (%zu x %zu)\n", x->rows * x->columns, x->rows, x->columns);
+  if (x->rows == x->m && x->columns == x->n)
+    printf("; measured on %zu elements (%zu x %zu)\n", x->rows * x->columns, x->rows, x->columns);
+  else
+    printf("; measured on %zu elements of this K (%zu x %zu x %zu)\n", x->rows * x->columns, x->rows, x->columns, x->k);
   printf("exact results: |x| 50 %% %.3g, 99 %% %.3g, max %.3g\n\n", x->exact[0], x->exact[2], x->exact[4]);
 }
 

@@ -13,7 +13,7 @@ typedef struct {
   const char *gpus, *plans, *round_in, *c, *bias, *scale_a, *scale_b, *at, *own, *svg;
   double alpha, beta, scale_d;
   long long every;
-  int transpose_a, transpose_b, threads, json;
+  int transpose_a, transpose_b, threads, json, worst;
 } trace_options;
 
 static const trace_options defaults = {.alpha = 1, .beta = 1, .scale_d = 1};
@@ -31,13 +31,15 @@ static void check_places(const trace_options *o, const smma_prepared_targets *x)
   smma_require(smma_check_places(x, &g, "-C", &error), &error);
 }
 
-static void find_targets(const trace_options *o, smma_command_trace_study *x) {
+/* Finds the targets. If that fails, also reports what is wrong with the files, and ends the program. */
+static void find_targets(const trace_options *o, const char **paths, smma_command_trace_study *x) {
   smma_prepared_targets *t = &x->targets;
   smma_error error;
   t->notes = &smma_notes_printed;
-  smma_require(smma_add_targets(t, o->gpus, SMMA_MOST_TRACED, &o->choice, &error) &&
-                   smma_plan_targets(t, o->plans, o->round_in, &error) && smma_refuse_same_targets(t, &error),
-               &error);
+  if (!smma_check(smma_add_targets(t, o->gpus, SMMA_MOST_TRACED, &o->choice, &error), &error))
+    smma_check_files(t, paths, SMMA_ONE_FORMAT);
+  smma_end_of_checks();
+  smma_require(smma_plan_targets(t, o->plans, o->round_in, &error) && smma_refuse_same_targets(t, &error), &error);
   check_places(o, t);
   x->request.shows_rounding = o->round_in && strchr(o->round_in, ',');
 }
@@ -83,7 +85,7 @@ static void parse_at(const char *text, smma_trace_request *r) {
   unsigned long long i, j;
   char end;
   if (sscanf(text, "%llu,%llu%c", &i, &j, &end) != 2 || strchr(text, '-') || strchr(text, '+'))
-    smma_die("--at: '%s' is not I,J such as 3,5; without --at, two targets are followed where they differ most", text);
+    smma_die("--at: '%s' is not I,J such as 3,5; --worst finds the element with the largest error", text);
   if (i >= r->m || j >= r->n)
     smma_die("--at: [%llu, %llu] is not in the product, which is %zu x %zu", i, j, r->m, r->n);
   r->at[0] = (size_t)i, r->at[1] = (size_t)j, r->is_chosen = true;
@@ -91,44 +93,14 @@ static void parse_at(const char *text, smma_trace_request *r) {
 
 /* ---- Results given by --d ---- */
 
-/* Loads a result of --d. Ends the program if D's format does not have all its values: they are not rounded. */
-static void load_own(const char *path, smma_format format, smma_command_trace_study *x) {
-  const size_t m = x->request.m, n = x->request.n;
-  const smma_label label = {"--d", path};
-  smma_tensor file, numbers, d;
-  smma_conversion conversion = {0};
-  smma_error error;
-  smma_require(smma_load_matrix(path, &file, &error) &&
-                   smma_check_shape(&file, label, m, n, "the product is", &error) &&
-                   smma_take_numbers(&file, format, label, &smma_notes_printed, &numbers, &error),
-               &error);
-  smma_replace_tensor(&file, &numbers);
-  if (smma_is_raw(&file, format)) {
-    smma_require(smma_take_matrix(&file, format, SMMA_ROUND_NEAREST_EVEN, label, NULL, &d, &error), &error);
-  } else {
-    smma_require(smma_tensor_new(format, m, n, &d, &error), &error);
-    smma_convert(file.format, file.data, format, d.data, m * n, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY,
-                 &conversion);
-    if (conversion.changed)
-      smma_die(
-          "--d: %s is in %s, and %zu of its values are not numbers of %s, the format of the targets' results (--out, "
-          "or a plan's \"d\")",
-          path, smma_format_text(file.format), conversion.changed, smma_format_text(format));
-  }
-  smma_tensor_free(&file);
-  x->own[x->request.owns] = d;
-  x->request.own[x->request.owns++] = (smma_own_result){path, d.data};
-}
-
 static void load_owns(const trace_options *o, smma_format format, smma_command_trace_study *x) {
-  static char first[4096];
-  const char *comma = strchr(o->own, ',');
-  const size_t length = comma ? (size_t)(comma - o->own) : strlen(o->own);
-  if (!length || length >= sizeof first || (comma && (!comma[1] || strchr(comma + 1, ','))))
-    smma_die("--d: '%s' is not FILE or FILE,FILE", o->own);
-  memcpy(first, o->own, length);
-  load_own(first, format, x);
-  if (comma) load_own(comma + 1, format, x);
+  smma_trace_request *r = &x->request;
+  smma_error error;
+  smma_require(smma_own_files_read(&x->own, o->own, SMMA_MOST_OWN, format, r->m, r->n, smma_raw_encodings,
+                                   &smma_notes_printed, &error),
+               &error);
+  r->owns = x->own.count;
+  memcpy(r->own, x->own.result, r->owns * sizeof *r->own);
 }
 
 /* ---- The study ---- */
@@ -144,7 +116,7 @@ static void prepare(const trace_options *o, const char **paths, smma_command_tra
   smma_files f;
   smma_format d;
   smma_error error;
-  find_targets(o, x);
+  find_targets(o, paths, x);
   d = smma_common_d(x->targets.product, x->targets.count);
   if (!o->at && d == SMMA_NO_FORMAT)
     smma_die("--at I,J is missing: results of the targets are in different formats, which are not compared");
@@ -154,6 +126,7 @@ static void prepare(const trace_options *o, const char **paths, smma_command_tra
   load_files(o, paths, x, &f);
   smma_require(smma_check_plans(&x->targets, x->request.k, &error), &error);
   if (o->own) load_owns(o, d, x);
+  x->request.finds_error = o->worst;
   if (o->at) parse_at(o->at, &x->request);
   for (size_t i = 0; o->at && !o->scale_a && i < x->targets.count; i++)
     smma_require(smma_find_factors(&x->targets.target[i], &f.of[SMMA_OF_A], &f.of[SMMA_OF_B], x->path, &error), &error);
@@ -174,7 +147,7 @@ static int run(const trace_options *o, const char **paths) {
     smma_require(smma_trace_print(&x, &error), &error);
   smma_trace_result_free(&x.result);
   smma_free_targets(&x.targets);
-  for (size_t i = 0; i < x.request.owns; i++) smma_tensor_free(&x.own[i]);
+  smma_own_files_free(&x.own);
   return smma_finish_output(x.result.differ ? SMMA_EXIT_DIFFERENT : SMMA_EXIT_EQUAL);
 }
 
@@ -189,6 +162,10 @@ int smma_command_trace(int argc, const char **argv) {
       {"c", 'C', POPT_ARG_STRING, &o.c, 0, "the matrix C (default: zero)", "FILE"},
       {"at", 0, POPT_ARG_STRING, &o.at, 0,
        "the element's row and column, counted from 0 (default: the element that differs most)", "I,J"},
+      {"worst", 0, POPT_ARG_NONE, &o.worst, 0,
+       "trace the element with the largest error against the exact product; with several targets or --d, the element "
+       "that differs most",
+       NULL},
       {"d", 0, POPT_ARG_STRING, &o.own, 0, "one or two results of your own, whose worst element is traced",
        "FILE[,FILE]"},
       {"svg", 0, POPT_ARG_STRING, &o.svg, 0, "also draw the error over k into this file", "FILE"},
@@ -230,5 +207,7 @@ int smma_command_trace(int argc, const char **argv) {
   if (o.threads < 0 || o.threads > 1024)
     smma_die("--threads: %d is not a number from 0 (all cores) to 1024", o.threads);
   if (!o.every) o.every = 1;
+  if (o.at && strcmp(o.at, "worst") == 0) o.worst = 1, o.at = NULL;
+  if (o.worst && o.at) smma_die("--worst: --at names the element; leave one out");
   return run(&o, paths);
 }

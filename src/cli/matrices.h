@@ -3,7 +3,7 @@
 #define SMMA_CLI_MATRICES_H
 
 #include "cli/cli.h"
-#include "product/take.h"
+#include "compare/prepare.h"
 
 /* Set by --raw: integers in files are encodings (smma_tensor). */
 extern int smma_raw_encodings;
@@ -17,6 +17,11 @@ extern int smma_raw_encodings;
   }
 
 bool smma_load_matrix(const char *path, smma_tensor *tensor, smma_error *error);
+
+/* Prints, by smma_check, what is wrong with the files of A and B although targets have faults: a file that cannot be
+   read, or elements that are encodings of the format of the first target without a fault, which targets of other
+   formats do not read. `remedy` says how to mend this; NULL: the format of the files is known. */
+void smma_check_files(const smma_prepared_targets *targets, const char *const path[2], const char *remedy);
 
 /* Replaces a tensor by another, if that has elements, and frees it. */
 void smma_replace_tensor(smma_tensor *tensor, const smma_tensor *by);

@@ -103,10 +103,20 @@ static const struct {
     {"compare:random compare:shape compare:size compare:data compare:seed compare:dist compare:distribution",
      "compare takes files; 'softmma tolerance H100 V100 --shape 64x64x128' draws data, and 'softmma diff H100 V100' "
      "draws test vectors"},
-    {"compare:reference compare:d compare:expected",
-     "'softmma match A B D --claim H100:f16' checks whether a GPU gave D"},
+    {"compare:reference compare:exact compare:truth compare:fp64",
+     "leave it out: the exact product is the reference; a result of your own is --d FILE"},
+    {"tolerance:reference tolerance:exact trace:reference trace:exact",
+     "leave it out: the exact product is the reference"},
+    {"show:evidence show:basis show:model show:rule show:formats show:open show:questions show:aliases show:rounding "
+     "compare:error compare:errors compare:pairs trace:error trace:errors trace:steps trace:divergence trace:ulp "
+     "trace:ulps tolerance:bound tolerance:bounds tolerance:error tolerance:errors tolerance:rtol tolerance:atol "
+     "diff:features diff:counterexample diff:counterexamples verify:mismatches test:explain test:counterexample "
+     "test:counterexamples probe:features",
+     "leave it out; it is always printed"},
+    {"compare:ulp compare:ulps", "leave it out; --json prints the largest distance in ulps of each pair"},
+    {"gemm:d gemm:result gemm:save", "output"},
+    {"tolerance:m tolerance:n tolerance:k", "type --shape MxNxK, such as --shape 64x64x4096"},
     {"gemm:csv", "D is written as a .npy file: -o D.npy"},
-    {"test:o test:output", "resume"},
     {"explain:at explain:element explain:row",
      "'softmma trace H100:f16 A.npy B.npy --at 3,5' follows an element of a product"},
     {"m n k", "shape"},
@@ -133,7 +143,9 @@ static const struct {
     {"rounding",
      "an instruction's own rounding is fixed; 'softmma custom TARGET -o unit.json' writes a unit whose \"rounding\" "
      "can be changed"},
-    {"worst", "'softmma trace' of two targets, without --at, follows the element that differs most"},
+    {"worst",
+     "'softmma trace TARGET A B --worst' follows the element with the largest error, and of several targets "
+     "the one in which they differ most"},
     {"program", "a program is --unit pipe:PROGRAM, such as --unit pipe:./unit.py"},
     {"minimize minimise shrink", "leave it out; 'softmma test' minimises counterexamples"}};
 
@@ -178,9 +190,24 @@ static int refuse_unknown_option(const struct poptOption *table, const char *bad
   return smma_complain("%s: unknown option%s (see '%s --help')", bad, list, program_name);
 }
 
+static const struct poptOption *find_letter(const struct poptOption *table, char letter) {
+  for (const struct poptOption *o = table; o->longName || o->arg; o++)
+    if (o->shortName == letter) return o;
+  return NULL;
+}
+
+/* Complains of an option without its value, which it describes. */
+static int refuse_no_value(const struct poptOption *table, const char *bad, const char *program_name) {
+  const char *name = bad + strspn(bad, "-");
+  const struct poptOption *o = name - bad == 1 ? find_letter(table, *name) : find_option(table, name);
+  return o && o->argDescrip ? smma_complain("%s: missing argument; type %s %s: %s", bad, bad, o->argDescrip, o->descrip)
+                            : smma_complain("%s: missing argument (see '%s --help')", bad, program_name);
+}
+
 /* Complains of an option's value, as in "--rows: 'abc'". popt reports only the value or only the option,
    so the command line is searched for both. */
-static int refuse_value(int argc, const char **argv, const char *bad, int code) {
+static int refuse_value(const struct poptOption *table, int argc, const char **argv, const char *bad, int code) {
+  if (code == POPT_ERROR_NOARG) return refuse_no_value(table, bad, argv[0]);
   for (int i = 2; i < argc; i++)
     if (bad[0] != '-' && argv[i - 1][0] == '-' && strcmp(argv[i], bad) == 0)
       return smma_complain("%s: '%s': %s (see '%s --help')", argv[i - 1], bad, poptStrerror(code), argv[0]);
@@ -318,13 +345,36 @@ enum { OUTPUT_OF_SVG = MAX_OPTIONS + 1 };
 /* A synonym stands for the option, if the command has it and has no option of the synonym's name. */
 static const struct {
   const char *name, *option;
-} synonyms[] = {{"gpu", "on"},       {"arch", "on"},        {"target", "on"},         {"instruction", "instr"},
-                {"in-format", "in"}, {"in-dtype", "in"},    {"in_dtype", "in"},       {"dtype", "in"},
-                {"format", "in"},    {"out-format", "out"}, {"out-dtype", "out"},     {"out_dtype", "out"},
-                {"to", "format"},    {"count", "rows"},     {"vectors", "rows"},      {"assertion", "sva"},
-                {"assert", "sva"},   {"assertions", "sva"}, {"bind", "sva"},          {"element", "at"},
-                {"size", "shape"},   {"dist", "data"},      {"distribution", "data"}, {"bits", "raw"},
-                {"encodings", "raw"}};
+} synonyms[] = {{"gpu", "on"},
+                {"arch", "on"},
+                {"target", "on"},
+                {"instruction", "instr"},
+                {"in-format", "in"},
+                {"in-dtype", "in"},
+                {"in_dtype", "in"},
+                {"dtype", "in"},
+                {"format", "in"},
+                {"out-format", "out"},
+                {"out-dtype", "out"},
+                {"out_dtype", "out"},
+                {"to", "format"},
+                {"count", "rows"},
+                {"vectors", "rows"},
+                {"assertion", "sva"},
+                {"assert", "sva"},
+                {"assertions", "sva"},
+                {"bind", "sva"},
+                {"element", "at"},
+                {"size", "shape"},
+                {"dist", "data"},
+                {"distribution", "data"},
+                {"bits", "raw"},
+                {"encodings", "raw"},
+                {"with", "d"},
+                {"own", "d"},
+                {"result", "d"},
+                {"results", "d"},
+                {"expected", "d"}};
 
 enum { SYNONYMS = sizeof synonyms / sizeof *synonyms };
 
@@ -403,7 +453,12 @@ static bool take_program(const struct poptOption *table, const char *text, int m
 static int refuse_target(const struct poptOption *table, const char *one, const char *other) {
   const char *file = smma_ends_with(one, ".json") ? one : other;
   char mend[1200] = "";
-  if (find_option(table, "unit") && smma_ends_with(file, ".json"))
+  if (strcmp(command->name, "vectors next") == 0)
+    snprintf(mend, sizeof mend,
+             "; other candidates are units: 'softmma custom %.400s -o other.json', then --unit model --against "
+             "custom:other.json",
+             other);
+  else if (find_option(table, "unit") && smma_ends_with(file, ".json"))
     snprintf(mend, sizeof mend, "; the unit under test is --unit custom:%.500s", file);
   else if (find_option(table, "against"))
     snprintf(mend, sizeof mend, "; 'softmma diff %.500s %.500s' compares two models", one, other);
@@ -476,9 +531,9 @@ static int complete_targets(const struct poptOption *table) {
   return SMMA_EXIT_EQUAL;
 }
 
-/* Complains of too many arguments. If the command takes targets, the first argument that is not a file may be a
-   misspelled target. */
-static int refuse_argument(const struct poptOption *table, int most, const char *program_name) {
+/* Complains of the first argument that is neither a file nor looks like the name of one, because it was meant as
+   something else, such as a misspelled target. Returns SMMA_EXIT_EQUAL if there is no such argument. */
+static int refuse_no_file(const struct poptOption *table, const char *program_name) {
   smma_error error;
   smma_formats formats;
   for (const char **text = plain_arguments; find_option(table, "on") && *text; text++) {
@@ -492,9 +547,18 @@ static int refuse_argument(const struct poptOption *table, int most, const char 
     if (access(*text, F_OK) != 0 && !strpbrk(*text, "./") && smma_resolve_arch(*text, &error) == SMMA_ARCH_COUNT)
       return smma_complain("%s (see 'softmma list --gpus')", error.text);
   }
+  return SMMA_EXIT_EQUAL;
+}
+
+/* Complains of too many arguments. */
+static int refuse_argument(const struct poptOption *table, int most, const char *program_name) {
+  if (refuse_no_file(table, program_name)) return SMMA_EXIT_FAILED;
   return smma_complain("unexpected argument '%s'%s (see '%s --help')", plain_arguments[most],
                        strcmp(command->name, "vectors record") == 0
                            ? "; test vectors of a file are run by 'softmma verify FILE --unit UNIT'"
+                       : find_option(table, "d") && find_option(table, "c")
+                           ? "; C is -C FILE, and a result of your own is --d FILE"
+                       : find_option(table, "d")      ? "; give all results of your own to --d, separated by commas"
                        : find_option(table, "unit")   ? "; a program under test is --unit pipe:PROGRAM"
                        : find_option(table, "format") ? "; type -o FILE.txt, FILE.bin (binary) or FILE.hex (readmemh)"
                        : find_option(table, "output") ? "; -o FILE names the file to write"
@@ -571,7 +635,7 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   if (*status != SMMA_EXIT_EQUAL) return NULL;
   if (asks_help) return *status = print_command_help(details, takes_targets(table)), NULL;
   for (int i = 0; i < unknown.count; i++) *status = refuse_unknown_option(table, unknown.name[i], program);
-  if (code < -1) *status = refuse_value(argc, argv, poptBadOption(context, POPT_BADOPTION_NOALIAS), code);
+  if (code < -1) *status = refuse_value(table, argc, argv, poptBadOption(context, POPT_BADOPTION_NOALIAS), code);
   if (unknown.count || code < -1) return NULL;
   smma_is_quiet = asks_quiet, smma_is_strict = asks_strict;
   table_read = table;
@@ -579,6 +643,9 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   if (former_letter)
     smma_note("-%c is deprecated, and will be removed in the next version: type %s", former_letter->shortName,
               former_letter->descrip);
+  if (count > least && count == most && strstr(command->arguments, " A B [") &&
+      (*status = refuse_no_file(table, program)))
+    return NULL; /* the optional matrix may be a misspelled target instead */
   if (count >= least && count <= most) return plain_arguments;
   *status = count > most
                 ? refuse_argument(table, most, program)

@@ -163,23 +163,31 @@ bool smma_check_choice(const char *list, const smma_choice *choice, smma_error *
   return !option || smma_fail(error, "%s: %s already gives it; leave it out", option, list);
 }
 
+static bool add_target(smma_prepared_targets *x, const char *text, const smma_choice *choice, smma_error *error) {
+  smma_format rounded = SMMA_NO_FORMAT;
+  smma_choice own = *choice;
+  own.rounded = &rounded;
+  const smma_instruction *i = smma_choose_target(text, &own, error);
+  if (!i || !smma_add_target(x, text, i, error)) return false;
+  x->target[x->count - 1].rounded = rounded;
+  return true;
+}
+
 bool smma_add_targets(smma_prepared_targets *x, const char *list, size_t most, const smma_choice *choice,
                       smma_error *error) {
   char text[SMMA_TARGET_SIZE];
-  smma_choice own = *choice;
+  smma_error one;
+  bool done = true;
   if (!*list) return smma_fail(error, "--on: the list of targets is empty; for example --on V100,A100,H100");
   if (!smma_check_choice(list, choice, error)) return false;
   while (*list) {
-    const smma_instruction *i;
-    smma_format rounded = SMMA_NO_FORMAT;
-    own.rounded = &rounded;
     if (x->count == most) return smma_fail(error, "--on: more than %zu targets", most);
-    if (!(list = smma_next_target(list, text, error)) || !(i = smma_choose_target(text, &own, error)) ||
-        !smma_add_target(x, text, i, error))
-      return false;
-    x->target[x->count - 1].rounded = rounded;
+    if (!(list = smma_next_target(list, text, error))) return false;
+    if (add_target(x, text, choice, &one)) continue;
+    if (!done && strcmp(one.text, error->text) != 0) smma_complain("%s", error->text);
+    *error = one, done = false;
   }
-  return true;
+  return done;
 }
 
 bool smma_label_by_gpu(smma_prepared_targets *x, smma_error *error) {

@@ -63,6 +63,9 @@ typedef struct {
 /* How to mend encodings for targets of several formats, in a command whose --in does not name the format of files. */
 #define SMMA_ONE_FORMAT "give targets of one format, or save the matrix in a type that NumPy names, such as float32"
 
+/* The same in a command whose --in names the format of files. */
+#define SMMA_FORMAT_OF_FILE "give --in, the format of the file"
+
 /* How to mend matrices that do not fit, in a command without --transpose-a and --transpose-b. */
 #define SMMA_NO_TRANSPOSE " (if a file holds the transpose, save its transpose: x.T in NumPy)"
 
@@ -98,7 +101,9 @@ const smma_instruction *smma_choose_target(const char *text, const smma_choice *
 /* Fails if the options choose an instruction, but each target of the list names its own. */
 bool smma_check_choice(const char *list, const smma_choice *choice, smma_error *error);
 
-/* Adds the targets of --on, whose names are separated by commas. Fails if there are none or more than `most`. */
+/* Adds the targets of --on, whose names are separated by commas. Fails if there are none or more than `most`, or if a
+   target has a fault; the other targets are then added. If several have one, prints all faults except the last, which
+   is the error. */
 bool smma_add_targets(smma_prepared_targets *x, const char *list, size_t most, const smma_choice *choice,
                       smma_error *error);
 

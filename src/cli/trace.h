@@ -9,7 +9,7 @@
 typedef struct {
   smma_prepared_targets targets;
   const char *path[2];
-  smma_tensor own[SMMA_MOST_OWN];
+  smma_own_files own;
   smma_trace_request request;
   smma_trace_result result;
 } smma_command_trace_study;

@@ -8,14 +8,16 @@
 
 typedef struct {
   smma_compare_result *result;
-  size_t passes; /* number of products to compute: for each target its own product and two exact products */
+  size_t passes; /* number of products computed: for each target its own and two exact ones, for each result of the
+                    user's own an exact one */
   bool stopped;
 } study;
 
 static bool show_progress(size_t rows_done, size_t rows, void *context) {
   study *x = context;
   const smma_compare_request *r = x->result->request;
-  if (r->watch && r->watch(x->passes * rows + rows_done, 3 * r->targets * rows, r->context)) x->stopped = true;
+  if (r->watch && r->watch(x->passes * rows + rows_done, (3 * r->targets + r->owns) * rows, r->context))
+    x->stopped = true;
   return x->stopped;
 }
 
@@ -57,16 +59,30 @@ static bool multiply(study *x, smma_product_target *t, smma_error *error) {
   return status == SMMA_OK || smma_fail(error, "%s", smma_status_text(status));
 }
 
-static bool measure(study *x, size_t target, smma_error *error) {
+static smma_encoded_matrix result_at(const smma_compare_result *x, size_t i) {
+  const smma_compare_request *r = x->request;
+  const smma_gemm_arguments *g = &r->target[0].product;
+  return (smma_encoded_matrix){x->d, g->m, g->n, i < r->targets ? r->target[i].product.d : r->own[i - r->targets].d};
+}
+
+/* Compares a result with the exact product of the matrices before rounding. */
+static bool measure_end_to_end(study *x, size_t i, smma_error *error) {
   const smma_compare_request *r = x->result->request;
-  const smma_product_target *t = &r->target[target];
-  const smma_encoded_matrix d = {x->result->d, t->product.m, t->product.n, t->product.d};
+  const smma_encoded_matrix d = result_at(x->result, i);
+  const bool done = smma_error_against_exact(&r->a, &r->b, &d, show_progress, x, &x->result->error[i]);
+  x->passes++;
+  if (x->stopped) return smma_fail(error, "interrupted");
+  return done || smma_no_memory(error);
+}
+
+/* Compares a target's result with the exact product of its own operands. */
+static bool measure_unit(study *x, size_t target, smma_error *error) {
+  const smma_product_target *t = &x->result->request->target[target];
+  const smma_encoded_matrix d = result_at(x->result, target);
   smma_encoded_matrix a, b;
   double *of_a = NULL, *of_b = NULL;
-  bool done = smma_error_against_exact(&r->a, &r->b, &d, show_progress, x, &x->result->error[target]);
-  x->passes++;
-  done = done && take_numbers(t, true, &a, &of_a) && take_numbers(t, false, &b, &of_b) &&
-         smma_error_against_exact(&a, &b, &d, show_progress, x, &x->result->unit_error[target]);
+  bool done = take_numbers(t, true, &a, &of_a) && take_numbers(t, false, &b, &of_b) &&
+              smma_error_against_exact(&a, &b, &d, show_progress, x, &x->result->unit_error[target]);
   x->passes++;
   free(of_a), free(of_b);
   if (x->stopped) return smma_fail(error, "interrupted");
@@ -75,8 +91,9 @@ static bool measure(study *x, size_t target, smma_error *error) {
 
 static bool check(const smma_compare_request *r, smma_error *error) {
   const smma_gemm_arguments *first = &r->target[0].product;
-  if (r->targets < 2 || r->targets > SMMA_MOST_TARGETS)
-    return smma_fail(error, "on: %zu targets; give 2 to %d, which are compared", r->targets, SMMA_MOST_TARGETS);
+  if (!r->targets || r->targets + r->owns < 2 || r->targets + r->owns > SMMA_MOST_TARGETS)
+    return smma_fail(error, "on: %zu targets and %zu results; give 2 to %d in all, which are compared, and a target",
+                     r->targets, r->owns, SMMA_MOST_TARGETS);
   for (size_t i = 0; i < r->targets; i++) {
     const smma_product_target *t = &r->target[i];
     const smma_format d = smma_plan_d_format(t->product.plan, t->instruction),
@@ -97,11 +114,14 @@ bool smma_compare_run(const smma_compare_request *r, smma_compare_result *result
   memset(result, 0, sizeof *result);
   result->request = r, result->same = true;
   result->d = smma_plan_d_format(r->target[0].product.plan, r->target[0].instruction);
-  for (size_t i = 0; i < r->targets; i++) {
-    const smma_gemm_arguments *g = &r->target[i].product;
-    if (!multiply(&x, &r->target[i], error) || !measure(&x, i, error)) return false;
+  for (size_t i = 0; i < r->targets + r->owns; i++) {
+    const bool is_target = i < r->targets;
+    if ((is_target && !multiply(&x, &r->target[i], error)) || !measure_end_to_end(&x, i, error) ||
+        (is_target && !measure_unit(&x, i, error)))
+      return false;
+    const smma_encoded_matrix d = result_at(result, i);
     for (size_t j = 0; j < i; j++)
-      result->pair[j][i] = smma_compare_results(result->d, r->target[j].product.d, g->d, g->m * g->n);
+      result->pair[j][i] = smma_compare_results(result->d, result_at(result, j).data, d.data, d.rows * d.columns);
     result->same = result->same && result->pair[0][i].different == 0;
   }
   return true;
@@ -131,7 +151,16 @@ static smma_datum *pair_datum(const smma_compare_result *x, size_t first, size_t
   return record;
 }
 
+/* Returns the record of a result of the user's own, whose operands are not known. */
+static smma_datum *own_datum(const smma_compare_result *x, size_t i) {
+  smma_datum *record = smma_datum_record();
+  smma_put_text(record, "file", x->request->own[i - x->request->targets].name);
+  smma_datum_put(record, "error", error_datum(x->error[i]));
+  return record;
+}
+
 static smma_datum *unit_datum(const smma_compare_result *x, size_t unit) {
+  if (unit >= x->request->targets) return own_datum(x, unit);
   const smma_product_target *t = &x->request->target[unit];
   smma_datum *record = smma_datum_record();
   smma_put_target(record, t);
@@ -146,7 +175,7 @@ static smma_datum *unit_datum(const smma_compare_result *x, size_t unit) {
 smma_datum *smma_compare_datum(const smma_compare_result *x) {
   const smma_gemm_arguments *g = &x->request->target[0].product;
   smma_datum *record = smma_datum_record(), *units = smma_datum_list(), *pairs = smma_datum_list();
-  for (size_t i = 0; i < x->request->targets; i++) {
+  for (size_t i = 0; i < x->request->targets + x->request->owns; i++) {
     smma_datum_append(units, unit_datum(x, i));
     for (size_t j = 0; j < i; j++) smma_datum_append(pairs, pair_datum(x, j, i));
   }

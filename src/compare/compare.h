@@ -1,9 +1,9 @@
-/* Compares one product on several targets: the number of results that differ, and the distance of each from the exact
-   product. */
+/* Compares one product on several targets, and results that the user supplies: the number of results that differ, and
+   the distance of each from the exact product. */
 #ifndef SMMA_COMPARE_COMPARE_H
 #define SMMA_COMPARE_COMPARE_H
 
-#include "compare/target.h"
+#include "compare/own.h"
 #include "host/watch.h"
 #include "numerics/compare.h"
 
@@ -12,21 +12,25 @@
 typedef struct {
   smma_product_target *target; /* scale factors and a bias that a plan needs are added */
   size_t targets;
+  const smma_own_result *own; /* results of the user's own; with the targets 2 to SMMA_MOST_TARGETS */
+  size_t owns;
   smma_encoded_matrix a, b; /* the matrices before they were rounded to the targets' formats */
   smma_watcher *watch;      /* may be NULL */
   void *context;
 } smma_compare_request;
 
+/* The result. Index i is target i, and index request->targets + i is the user's result i. */
 typedef struct {
   const smma_compare_request *request; /* must outlive the result */
   smma_format d;
-  smma_product_error error[SMMA_MOST_TARGETS];                /* against the exact product before rounding */
-  smma_product_error unit_error[SMMA_MOST_TARGETS];           /* against the exact product of the rounded matrices */
-  smma_comparison pair[SMMA_MOST_TARGETS][SMMA_MOST_TARGETS]; /* two targets' results, the earlier first */
+  smma_product_error error[SMMA_MOST_TARGETS]; /* against the exact product before rounding */
+  smma_product_error
+      unit_error[SMMA_MOST_TARGETS]; /* against the exact product of the rounded matrices; targets only */
+  smma_comparison pair[SMMA_MOST_TARGETS][SMMA_MOST_TARGETS]; /* two results, the earlier first */
   bool same;                                                  /* all results are equal */
 } smma_compare_result;
 
-/* Computes the products, and compares every two of them. Returns false with an error message. */
+/* Computes the products, and compares every two results. Returns false with an error message. */
 bool smma_compare_run(const smma_compare_request *request, smma_compare_result *result, smma_error *error);
 
 /* Returns the result as the record for --json. */

@@ -398,6 +398,15 @@ static void take_operands(tracer *t) {
   if (parts) memcpy(t->part_b, m->with.scale_b, parts * sizeof *t->part_b);
 }
 
+/* Starts the exact sum: from beta C if the chain starts from C. */
+static void start_exactly(tracer *t) {
+  const smma_multiplier *m = &t->multiplier;
+  clear(&t->exact);
+  if (!smma_starts_from_c(m)) return;
+  const uint64_t c = smma_load(smma_bytes_of(m->c_format), m->with.c, 0);
+  add(&t->exact, smma_decode(smma_encoding_of(m->c_format), c), smma_number_of_f64(m->with.beta), false);
+}
+
 /* Computes the sum and the epilogue, and records their events. */
 static void run(tracer *t) {
   const smma_multiplier *m = &t->multiplier;
@@ -415,13 +424,12 @@ static void run(tracer *t) {
   uint64_t *registers = zeroed(t, s->registers, sizeof *registers), sum;
   if (t->no_memory) return;
   find_parts(t);
-  clear(&t->live), clear(&t->exact);
+  clear(&t->live);
+  start_exactly(t);
   if (smma_starts_from_c(m)) {
     uint64_t start = 0;
     smma_start_row(m, 0, 0, 1, &start);
     with_start.start = smma_load(smma_bytes_of(m->outer), &start, 0);
-    const uint64_t c = smma_load(smma_bytes_of(m->c_format), m->with.c, 0);
-    add(&t->exact, smma_decode(smma_encoding_of(m->c_format), c), smma_number_of_f64(m->with.beta), false);
     put(t, (size_t)(s->start + FIRST_REGISTER), with_start.start, NO_PART);
     record(t, SMMA_TRACE_START, 0, m->outer, with_start.start);
   }
@@ -430,24 +438,58 @@ static void run(tracer *t) {
   finish(t, sum);
 }
 
+/* Prepares the tracer of element (i, j); `*d` receives what the multiplier stores. Call `end` for any status. */
+static smma_status begin(tracer *t, const smma_instruction *instruction, const smma_gemm_arguments *product, size_t i,
+                         size_t j, uint64_t *d) {
+  const smma_operation o = smma_operation_of(instruction);
+  smma_trace *trace = t->trace;
+  *trace = (smma_trace){.in_order = true};
+  smma_status status = take_element(&o, product, i, j, d, t);
+  if (status == SMMA_OK) status = take_schedule(t);
+  if (status != SMMA_OK) return status;
+  trace->operation = t->multiplier.operation;
+  trace->outer = t->multiplier.outer, trace->d_format = t->multiplier.d_format;
+  memcpy(trace->epilogue, t->multiplier.epilogue, sizeof trace->epilogue);
+  take_operands(t);
+  return t->no_memory ? SMMA_NO_MEMORY : SMMA_OK;
+}
+
+static void end(tracer *t) {
+  free(t->a), free(t->b), free(t->block_a), free(t->block_b), free(t->part_a), free(t->part_b);
+  free(t->step_part), free(t->task_part), free(t->places);
+}
+
 smma_status smma_trace_element(const smma_instruction *instruction, const smma_gemm_arguments *product, size_t i,
                                size_t j, smma_trace *trace) {
-  const smma_operation o = smma_operation_of(instruction);
   tracer t = {.trace = trace};
   uint64_t d = 0;
-  smma_status status;
-  *trace = (smma_trace){.in_order = true};
-  status = take_element(&o, product, i, j, &d, &t);
-  if (status == SMMA_OK) status = take_schedule(&t);
-  if (status != SMMA_OK) return status;
-  trace->operation = t.multiplier.operation;
-  trace->outer = t.multiplier.outer, trace->d_format = t.multiplier.d_format;
-  memcpy(trace->epilogue, t.multiplier.epilogue, sizeof trace->epilogue);
-  take_operands(&t);
-  if (!t.no_memory) run(&t);
-  free(t.a), free(t.b), free(t.block_a), free(t.block_b), free(t.part_a), free(t.part_b);
-  free(t.step_part), free(t.task_part), free(t.places);
-  return t.no_memory ? SMMA_NO_MEMORY : SMMA_OK;
+  smma_status status = begin(&t, instruction, product, i, j, &d);
+  if (status == SMMA_OK) run(&t);
+  end(&t);
+  return status == SMMA_OK && t.no_memory ? SMMA_NO_MEMORY : status;
+}
+
+smma_status smma_element_error(const smma_instruction *instruction, const smma_gemm_arguments *product, size_t i,
+                               size_t j, uint64_t result, smma_error_of_element *error) {
+  smma_trace trace;
+  tracer t = {.trace = &trace};
+  uint64_t d = 0;
+  const smma_status status = begin(&t, instruction, product, i, j, &d);
+  if (status == SMMA_OK) {
+    find_parts(&t);
+    start_exactly(&t);
+    for (size_t step = 0; step < trace.schedule.steps; step++) {
+      add_products(&t, step);
+      smma_wide_carry(&t.exact.finite);
+    }
+    for (size_t e = 0; e < t.multiplier.epilogues; e++) operate_exactly(&t, &t.multiplier.epilogue[e]);
+    clear(&t.live);
+    add(&t.live, smma_decode(smma_encoding_of(trace.d_format), result), one, false);
+    *error = (smma_error_of_element){.exact = value_of(&t.exact), .error = difference(&t.live, &t.exact)};
+  }
+  end(&t);
+  smma_trace_free(&trace);
+  return status;
 }
 
 void smma_trace_free(smma_trace *trace) {

@@ -48,6 +48,16 @@ smma_status smma_trace_element(const smma_instruction *instruction, const smma_g
                                size_t j, smma_trace *trace);
 void smma_trace_free(smma_trace *trace);
 
+/* An element's exact value, and the distance of a result from it, each rounded once. */
+typedef struct {
+  double exact, error; /* error: the result minus the exact value; not finite if one of them is not */
+} smma_error_of_element;
+
+/* Sets `*error` to the error of `result`, an encoding in D's format, against the exact element (i, j) of the product
+   that smma_gemm would compute: that of smma_trace_element's last event. Errors: as smma_trace_element. */
+smma_status smma_element_error(const smma_instruction *instruction, const smma_gemm_arguments *product, size_t i,
+                               size_t j, uint64_t result, smma_error_of_element *error);
+
 /* Returns the accumulator that an event's instruction started from, in the operation's D format. */
 uint64_t smma_trace_addend(const smma_trace *trace, size_t event);
 

@@ -1,5 +1,6 @@
 #include "product/product.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "isa/catalogue.h"
@@ -251,25 +252,46 @@ static bool enters_stored(const smma_product_request *r, bool of_a, const smma_t
          smma_takes_stored(matrix, is_along_rows(r, of_a), element, scales_of(r, of_a));
 }
 
+/* Fails because scale factors of A, of B or of both are missing. The error says of which shape they must be. */
+static bool fail_missing_scales(const smma_product_request *r, const bool missing[2], const smma_tensor *a,
+                                const smma_tensor *b, smma_error *error) {
+  const smma_gemm_arguments g = {.m = r->transpose_a ? a->columns : a->rows,
+                                 .n = r->transpose_b ? b->rows : b->columns,
+                                 .k = r->transpose_b ? b->columns : b->rows};
+  const smma_matrix_need of_a = smma_product_needs(r, SMMA_OF_SCALE_A, &g),
+                         of_b = smma_product_needs(r, SMMA_OF_SCALE_B, &g);
+  const smma_matrix_need *one = missing[0] ? &of_a : &of_b;
+  if (missing[0] && missing[1])
+    return smma_fail(error,
+                     "--scale-a and --scale-b are missing: scale factors in %s, %zu x %zu and %zu x %zu; for example "
+                     "--scale-a scales-a.npy --scale-b scales-b.npy",
+                     smma_format_text(of_a.format), of_a.rows, of_a.columns, of_b.rows, of_b.columns);
+  return smma_fail(error, "%s is missing: scale factors in %s, %zu x %zu; for example %s %s", one->option,
+                   smma_format_text(one->format), one->rows, one->columns, one->option,
+                   missing[0] ? "scales-a.npy" : "scales-b.npy");
+}
+
 bool smma_product_check_scales(const smma_matrix_product *p, const smma_tensor *a, const smma_tensor *b,
                                smma_error *error) {
   const smma_product_request *r = p->request;
   const bool any = given(r, SMMA_OF_SCALE_A) || given(r, SMMA_OF_SCALE_B) || smma_plan_scaled_k(r->plan);
+  bool missing[2];
   if (!any || p->method.kind != SMMA_METHOD_NONE) return true;
   for (int n = 0; n < 2; n++) {
     const smma_tensor *t = n ? b : a;
     const char *option = n ? "--scale-b" : "--scale-a";
     const smma_product_matrix scales = n ? SMMA_OF_SCALE_B : SMMA_OF_SCALE_A;
     char form[SMMA_STORED_TEXT];
+    missing[n] = false;
     if (enters_stored(r, n == 0, t)) continue;
     if (t->stored)
       return smma_fail(error,
                        given(r, scales) ? "%s: %s is %s, so that it has its own factors; leave it out"
                                         : "%s is missing: %s is %s, and the product takes other scale factors",
                        option, given(r, n ? SMMA_OF_B : SMMA_OF_A), smma_stored_text(t->stored, form));
-    if (!require(r, scales, option, n ? "scales-b.npy" : "scales-a.npy", error)) return false;
+    missing[n] = !given(r, scales);
   }
-  return true;
+  return (!missing[0] && !missing[1]) || fail_missing_scales(r, missing, a, b, error);
 }
 
 smma_matrix_need smma_product_needs(const smma_product_request *r, smma_product_matrix which,
@@ -312,11 +334,18 @@ static void forget(files *f, smma_product_matrix which) {
   f->owns[which] = false;
 }
 
+/* Adds the text of another failure to an error, after a semicolon. */
+static void add_failure(smma_error *error, const smma_error *other) {
+  const size_t length = strlen(error->text);
+  snprintf(error->text + length, sizeof error->text - length, "; %s", other->text);
+}
+
 /* Checks all shapes before any matrix is rounded or a note is printed. */
 static bool read_files(smma_matrix_product *p, files *f, smma_error *error) {
   static const smma_product_matrix order[] = {SMMA_OF_C, SMMA_OF_SCALE_A, SMMA_OF_SCALE_B, SMMA_OF_BIAS,
                                               SMMA_OF_METADATA};
   const smma_product_request *r = p->request;
+  bool fits = true;
   if (!read_file(r, SMMA_OF_A, f, error) || !read_file(r, SMMA_OF_B, f, error) ||
       !smma_product_check_scales(p, &f->given[SMMA_OF_A], &f->given[SMMA_OF_B], error) ||
       !smma_product_size(p, &f->given[SMMA_OF_A], &f->given[SMMA_OF_B], error))
@@ -324,12 +353,15 @@ static bool read_files(smma_matrix_product *p, files *f, smma_error *error) {
   for (size_t n = 0; n < sizeof order / sizeof *order; n++) {
     const smma_matrix_need need = smma_product_needs(r, order[n], &p->arguments);
     const smma_label label = {need.option, given(r, order[n])};
+    smma_error one;
     if (!label.path) continue;
-    if (!read_file(r, order[n], f, error) ||
-        !smma_check_shape(&f->given[order[n]], label, need.rows, need.columns, need.needed_by, error))
-      return false;
+    if (!read_file(r, order[n], f, error)) return false;
+    if (smma_check_shape(&f->given[order[n]], label, need.rows, need.columns, need.needed_by, fits ? error : &one))
+      continue;
+    if (!fits) add_failure(error, &one);
+    fits = false;
   }
-  return true;
+  return fits;
 }
 
 /* Takes A and B of an accurate product as FP64. D is FP64 if A or B is, otherwise FP32. */

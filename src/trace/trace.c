@@ -6,6 +6,7 @@
 
 #include "host/load.h"
 #include "host/locale.h"
+#include "host/thread.h"
 #include "io/custom_file.h"
 #include "isa/format_name.h"
 #include "isa/key.h"
@@ -109,6 +110,48 @@ static void take_worst(study *x, named_result one, named_result other, worst *mo
   locale = smma_locale_enter();
   smma_append_text(r->why, sizeof r->why, ", by %.3g of the largest result", w.relative);
   smma_locale_leave(locale);
+}
+
+/* Sets `error` to the errors of all elements of the first target's result. */
+static bool find_errors(const study *x, smma_error_of_element *error) {
+  const smma_trace_request *r = x->request;
+  const smma_gemm_arguments *g = &x->product[0];
+  const size_t bytes = smma_format_bytes(x->result->d_format);
+  const int threads = smma_threads(g->threads);
+  bool done = true;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 16) reduction(&& : done)
+  for (size_t i = 0; i < x->elements; i++)
+    done = smma_element_error(r->target[0].instruction, g, i / r->n, i % r->n, smma_load(bytes, x->d[0], i),
+                              &error[i]) == SMMA_OK &&
+           done;
+  return done;
+}
+
+/* Chooses the element of the first target's result with the largest error. Elements whose exact value is not finite
+   have no error; a result that is not finite then has the largest. Returns false if memory runs out. */
+static bool choose_largest_error(study *x) {
+  smma_trace_result *r = x->result;
+  smma_error_of_element *error = calloc(x->elements, sizeof *error);
+  double largest = 0, most = 0;
+  smma_locale locale;
+  size_t at = 0;
+  if (!error || !find_errors(x, error)) return free(error), false;
+  for (size_t i = 0; i < x->elements; i++) {
+    const double distance = isfinite(error[i].error) ? fabs(error[i].error) : INFINITY;
+    if (!isfinite(error[i].exact)) continue;
+    largest = fmax(largest, fabs(error[i].exact));
+    if (distance > most) most = distance, at = i;
+  }
+  free(error);
+  r->at[0] = at / x->request->n, r->at[1] = at % x->request->n;
+  locale = smma_locale_enter();
+  snprintf(r->why, sizeof r->why,
+           most == 0        ? "all results of %s are exact"
+           : isfinite(most) ? "the error of %s is largest here, %.3g of the largest exact result"
+                            : "%s has NaN or infinity here, and the exact result is finite",
+           r->name[0], most / largest);
+  smma_locale_leave(locale);
+  return true;
 }
 
 /* Chooses the element in which two results differ most. If the user supplied two results, compares these. If the user
@@ -215,7 +258,12 @@ bool smma_trace_run(const smma_trace_request *request, smma_trace_result *result
   }
   if (request->is_chosen) memcpy(result->at, request->at, sizeof result->at);
   if (!request->is_chosen) done = done && compute(&x, error);
-  if (!request->is_chosen && done) choose_worst(&x);
+  if (!request->is_chosen && done) {
+    if (request->finds_error && request->targets + request->owns == 1)
+      done = choose_largest_error(&x) || smma_no_memory(error);
+    else
+      choose_worst(&x);
+  }
   if (done) compare_owns(&x);
   done = done && trace_all(&x, error);
   for (size_t i = 0; i < request->targets; i++) free(x.neutral[i]), free(x.d[i]);

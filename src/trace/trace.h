@@ -3,23 +3,19 @@
 #ifndef SMMA_TRACE_TRACE_H
 #define SMMA_TRACE_TRACE_H
 
-#include "compare/target.h"
+#include "compare/own.h"
 #include "explain/difference.h"
 #include "numerics/trace.h"
 
 enum { SMMA_MOST_TRACED = 8, SMMA_MOST_OWN = 2, SMMA_MOST_EXPLAINED = 4 };
 
-/* A result that the user supplies: M x N, in the targets' format of D, dense and row-major. */
-typedef struct {
-  const char *name;
-  const void *d;
-} smma_own_result;
-
 typedef struct {
   const smma_product_target *target; /* if `is_chosen`, matrices may consist of only the element's row and column */
   size_t targets;
-  size_t m, n, k; /* dimensions of the whole product */
-  bool is_chosen; /* true: trace the element `at`; false: find and trace the element with the largest difference */
+  size_t m, n, k;   /* dimensions of the whole product */
+  bool is_chosen;   /* true: trace the element `at`; false: find and trace the element with the largest difference */
+  bool finds_error; /* if not chosen, and there is one target and no result of the user's own: find and trace the
+                       element with the largest error against the exact product */
   size_t at[2];
   bool shows_rounding; /* whether the targets' names in the result state how A was rounded */
   smma_own_result own[SMMA_MOST_OWN];

@@ -12,7 +12,7 @@
 #include <numpy/arrayobject.h>
 #include <stdbool.h>
 
-#include "compare/target.h"
+#include "compare/own.h"
 #include "datum/datum.h"
 #include "isa/instruction.h"
 #include "product/take.h"
@@ -185,6 +185,14 @@ PyThreadState *suspend_targets(target_products *products);
 
 /* Returns a target's Instruction, or a handle of the chosen instruction: a new reference. */
 PyObject *target_chosen(const target_products *products, size_t target);
+
+/* ---- Results of the user's own (compare.c) ---- */
+
+/* Reads a tuple of (name, array) into `own`, which it appends to, and `array`, whose references the caller releases in
+   all cases. Each array is a result in the targets' format of D, of the shape of their products. Returns false with an
+   exception. */
+bool take_own_results(PyObject *owns, const smma_product_target *target, size_t targets, size_t most,
+                      smma_own_result *own, size_t *count, PyArrayObject **array);
 
 /* ---- Plans (plan.c) ---- */
 

@@ -94,6 +94,62 @@ static bool take_matrix(PyObject *object, const smma_compare_request *r, bool of
   return true;
 }
 
+/* ---- Results of the user's own ---- */
+
+/* Returns a result of the user's own in the targets' format, given as encodings or as numbers that the format holds
+   exactly. */
+static PyArrayObject *take_own(PyObject *object, const char *name, smma_format format, size_t m, size_t n) {
+  PyArrayObject *x = array_of(object), *rounded, *dense;
+  smma_conversion lost = {0};
+  if (x && (PyArray_NDIM(x) != 2 || (size_t)PyArray_DIM(x, 0) != m || (size_t)PyArray_DIM(x, 1) != n)) {
+    PyErr_Format(PyExc_ValueError, "d: %s is not %zu x %zu, as the product is", name, m, n);
+    Py_CLEAR(x);
+  }
+  if (x && !array_holds(x, format) && array_format_of(x) == SMMA_NO_FORMAT) /* integers become numbers */
+    x = array_rounded(x, name, SMMA_F64, SMMA_ROUND_NEAREST_EVEN, NULL, SMMA_OVERFLOW_DEFAULT, true);
+  if (x && !array_holds(x, format)) {
+    const smma_format from = array_format_of(x);
+    rounded = PyArray_GETCONTIGUOUS(x);
+    dense = rounded ? (PyArrayObject *)PyArray_NewLikeArray(rounded, NPY_CORDER, array_dtype_of(format), 0) : NULL;
+    if (dense)
+      smma_convert(from, PyArray_DATA(rounded), format, PyArray_DATA(dense), m * n, SMMA_ROUND_NEAREST_EVEN,
+                   SMMA_OVERFLOW_INFINITY, &lost);
+    if (lost.changed) {
+      PyErr_Format(PyExc_ValueError, "d: %zu values of %s are not numbers of %s, the format of the targets' results",
+                   lost.changed, name, smma_format_name(format));
+      Py_CLEAR(dense);
+    }
+    Py_XDECREF(rounded);
+    Py_DECREF(x);
+    x = dense;
+  }
+  dense = x ? PyArray_GETCONTIGUOUS(x) : NULL;
+  Py_XDECREF(x);
+  return dense;
+}
+
+bool take_own_results(PyObject *owns, const smma_product_target *target, size_t targets, size_t most,
+                      smma_own_result *own, size_t *count, PyArrayObject **array) {
+  const smma_format d = smma_common_d(target, targets);
+  const Py_ssize_t given = PyTuple_Size(owns);
+  if (given > (Py_ssize_t)most)
+    return PyErr_Format(PyExc_ValueError, "d: %zd results; at most %zu are compared", given, most);
+  if (given && d == SMMA_NO_FORMAT) {
+    PyErr_SetString(PyExc_ValueError, "d: results of the targets are in different formats; give targets with one");
+    return false;
+  }
+  for (Py_ssize_t i = 0; i < given; i++) {
+    const char *name;
+    PyObject *object, *each = PyTuple_GetItem(owns, i);
+    if (!PyTuple_Check(each)) return PyErr_Format(PyExc_TypeError, "d: %R is no name and array", each);
+    if (!PyArg_ParseTuple(each, "sO;a result is (name, array)", &name, &object) ||
+        !(array[i] = take_own(object, name, d, target->product.m, target->product.n)))
+      return false;
+    own[(*count)++] = (smma_own_result){name, PyArray_DATA(array[i])};
+  }
+  return true;
+}
+
 /* Makes an array for each target's D: a new list. */
 static PyObject *make_results(smma_product_target *target, size_t targets) {
   PyObject *list = PyList_New(0);
@@ -132,23 +188,34 @@ static PyObject *compared(smma_compare_request *r, target_products *products, Py
   return value;
 }
 
-/* Compares the targets' products, from (a, b, tuple of targets). Returns (comparison as a dict, list of each target's
-   D). */
+/* Appends the arrays of the user's own results to the list of results. */
+static bool append_results(PyObject *list, PyArrayObject *const *array, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (PyList_Append(list, (PyObject *)array[i]) < 0) return false;
+  return true;
+}
+
+/* Compares the targets' products and results of the user's own, from (a, b, tuple of (name, array), tuple of targets).
+   Returns (comparison as a dict, list of each target's D and of the results). */
 PyObject *python_compare(PyObject *module, PyObject *arguments) {
-  PyObject *object[2], *list, *results = NULL, *value = NULL;
-  PyArrayObject *array[2] = {NULL, NULL};
+  PyObject *object[2], *owns, *list, *results = NULL, *value = NULL;
+  PyArrayObject *array[2] = {NULL, NULL}, *result[SMMA_MOST_TARGETS] = {NULL};
+  smma_own_result own[SMMA_MOST_TARGETS];
   smma_product_target target[SMMA_MOST_TARGETS];
   target_products *products;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "OOO!", &object[0], &object[1], &PyTuple_Type, &list) ||
+  if (!PyArg_ParseTuple(arguments, "OOO!O!", &object[0], &object[1], &PyTuple_Type, &owns, &PyTuple_Type, &list) ||
       !take_targets(list, target, &products))
     return NULL;
-  smma_compare_request r = {.target = target, .targets = (size_t)PyTuple_Size(list)};
+  smma_compare_request r = {.target = target, .targets = (size_t)PyTuple_Size(list), .own = own};
   if (take_matrix(object[0], &r, true, &r.a, &array[0]) && take_matrix(object[1], &r, false, &r.b, &array[1]) &&
-      check_shapes(&r) && (results = make_results(target, r.targets)))
+      check_shapes(&r) &&
+      take_own_results(owns, target, r.targets, SMMA_MOST_TARGETS - r.targets, own, &r.owns, result) &&
+      (results = make_results(target, r.targets)) && append_results(results, result, r.owns))
     value = compared(&r, products, results);
   Py_XDECREF(results);
   for (int i = 0; i < 2; i++) Py_XDECREF(array[i]);
+  for (size_t i = 0; i < SMMA_MOST_TARGETS; i++) Py_XDECREF(result[i]);
   release_targets(products);
   return value;
 }

@@ -50,61 +50,16 @@ static PyObject *value_of(const smma_trace_result *result, size_t every, const t
   return Py_BuildValue("(NNN)", value_from(smma_trace_datum(result, every)), traces_of(result, products), pair);
 }
 
-/* Returns a result of the user's own in the targets' format, given as encodings or as numbers that the format holds
-   exactly. */
-static PyArrayObject *take_own(PyObject *object, const char *name, smma_format format, size_t m, size_t n) {
-  PyArrayObject *x = array_of(object), *rounded, *dense;
-  smma_conversion lost = {0};
-  if (x && (PyArray_NDIM(x) != 2 || (size_t)PyArray_DIM(x, 0) != m || (size_t)PyArray_DIM(x, 1) != n)) {
-    PyErr_Format(PyExc_ValueError, "d: %s is not %zu x %zu, as the product is", name, m, n);
-    Py_CLEAR(x);
-  }
-  if (x && !array_holds(x, format)) {
-    const smma_format from = array_format_of(x);
-    rounded = from == SMMA_NO_FORMAT ? NULL : PyArray_GETCONTIGUOUS(x);
-    dense = rounded ? (PyArrayObject *)PyArray_NewLikeArray(rounded, NPY_CORDER, array_dtype_of(format), 0) : NULL;
-    if (dense)
-      smma_convert(from, PyArray_DATA(rounded), format, PyArray_DATA(dense), m * n, SMMA_ROUND_NEAREST_EVEN,
-                   SMMA_OVERFLOW_INFINITY, &lost);
-    if (from == SMMA_NO_FORMAT || lost.changed) {
-      PyErr_Format(PyExc_ValueError, "d: %zu values of %s are not numbers of %s, the format of the targets' results",
-                   lost.changed, name, smma_format_name(format));
-      Py_CLEAR(dense);
-    }
-    Py_XDECREF(rounded);
-    Py_DECREF(x);
-    x = dense;
-  }
-  dense = x ? PyArray_GETCONTIGUOUS(x) : NULL;
-  Py_XDECREF(x);
-  return dense;
-}
-
 static bool take_owns(PyObject *owns, smma_trace_request *r, PyArrayObject *array[SMMA_MOST_OWN]) {
-  const smma_format d = smma_common_d(r->target, r->targets);
-  const Py_ssize_t count = PyTuple_Size(owns);
-  if (count > SMMA_MOST_OWN || (count && d == SMMA_NO_FORMAT)) {
-    PyErr_SetString(PyExc_ValueError,
-                    count > SMMA_MOST_OWN
-                        ? "d: more than two results"
-                        : "d: results of the targets are in different formats; give targets with one");
-    return false;
-  }
-  for (Py_ssize_t i = 0; i < count; i++) {
-    const char *name;
-    PyObject *object, *each = PyTuple_GetItem(owns, i);
-    if (!PyTuple_Check(each)) return PyErr_Format(PyExc_TypeError, "d: %R is no name and array", each);
-    if (!PyArg_ParseTuple(each, "sO;a result is (name, array)", &name, &object) ||
-        !(array[i] = take_own(object, name, d, r->m, r->n)))
-      return false;
-    r->own[r->owns++] = (smma_own_result){name, PyArray_DATA(array[i])};
-  }
-  return true;
+  return take_own_results(owns, r->target, r->targets, SMMA_MOST_OWN, r->own, &r->owns, array);
 }
 
 static bool take_at(PyObject *at, smma_trace_request *r) {
   Py_ssize_t i, j;
-  r->is_chosen = at != Py_None;
+  r->finds_error = PyUnicode_Check(at);
+  r->is_chosen = at != Py_None && !r->finds_error;
+  if (r->finds_error && PyUnicode_CompareWithASCIIString(at, "worst") != 0)
+    return PyErr_Format(PyExc_ValueError, "at: %R is neither (i, j) nor \"worst\"", at);
   if (!r->is_chosen) return true;
   if (!PyArg_ParseTuple(at, "nn;at is (i, j), a row and a column", &i, &j)) return false;
   r->at[0] = (size_t)i, r->at[1] = (size_t)j;
@@ -129,8 +84,8 @@ static PyObject *traced(const smma_trace_request *r, size_t every, target_produc
   return value;
 }
 
-/* Traces an element, from (i, j) or None, results of the user's own, whether names include A's rounding, the step
-   interval of the value, and targets. */
+/* Traces an element, from (i, j), "worst" or None, results of the user's own, whether names include A's rounding, the
+   step interval of the value, and targets. */
 PyObject *python_trace(PyObject *module, PyObject *arguments) {
   smma_product_target target[SMMA_MOST_TARGETS];
   smma_trace_request r = {.target = target};
@@ -143,7 +98,8 @@ PyObject *python_trace(PyObject *module, PyObject *arguments) {
   if (!PyArg_ParseTuple(arguments, "OO!pnO!", &at, &PyTuple_Type, &owns, &shows_rounding, &every, &PyTuple_Type, &list))
     return NULL;
   if (every < 1 || !PyTuple_Size(list)) return PyErr_Format(PyExc_ValueError, "every, on: at least one");
-  if (at != Py_None && !PyTuple_Check(at)) return PyErr_Format(PyExc_TypeError, "at: %R is no row and column", at);
+  if (at != Py_None && !PyTuple_Check(at) && !PyUnicode_Check(at))
+    return PyErr_Format(PyExc_TypeError, "at: %R is no row and column", at);
   if (!take_targets(list, target, &products)) return NULL;
   r.targets = (size_t)PyTuple_Size(list), r.shows_rounding = shows_rounding;
   r.m = target[0].product.m, r.n = target[0].product.n, r.k = target[0].product.k;

@@ -1,8 +1,9 @@
-"""Compares one product on several GPUs: how many results differ, and how large their errors are."""
+"""Compares one product on several GPUs, and results of the user's own: how many differ, and their errors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,24 +12,35 @@ from numpy.typing import ArrayLike, NDArray
 from softmma import _core
 from softmma._plans import Plan
 from softmma._table import html_table, text_table
-from softmma._targets import AnyPlan, Target, completed, label, product, rounded_target, targets, with_rounding
+from softmma._targets import (
+    AnyPlan,
+    Target,
+    completed,
+    label,
+    named_results,
+    product,
+    rounded_target,
+    targets,
+    with_rounding,
+)
 from softmma._units import Instruction
 from softmma._value import to_pandas
 
 
 class ComparedUnit(NamedTuple):
-    """One unit's product, compared with the first unit's.
+    """One unit's product, or a result of the user's own, compared with the first unit's product.
 
     ``different`` counts results whose bits differ from the first unit's; in ``special`` of them one side is NaN or
     infinite. The others differ by at most ``largest_ulps`` units in the last place, and by at most
     ``largest_difference`` times the first unit's largest result. ``error`` is the largest distance from the exact
     product of the arrays as given, divided by the largest magnitude of that product. ``unit_error`` is the same for the
     arrays rounded to the unit's input formats: the error of the matrix unit alone. ``left_out`` counts results excluded
-    from ``error``, because they or the exact results are not finite.
+    from ``error``, because they or the exact results are not finite. A result of the user's own has its name as
+    ``label``, no ``instruction`` and a ``unit_error`` of NaN.
     """
 
     label: str
-    instruction: Instruction
+    instruction: Instruction | None
     d: NDArray[Any]
     different: int
     largest_ulps: int
@@ -43,7 +55,7 @@ class ComparedUnit(NamedTuple):
 
 
 class Comparison(Sequence[ComparedUnit]):
-    """One product on several units, shown as a table."""
+    """One product on several units, and results of the user's own, shown as a table."""
 
     _HEADER = ("GPU", "inputs", "instruction", "differ", "at most by", "end-to-end error", "error of the matrix unit")
 
@@ -75,6 +87,9 @@ class Comparison(Sequence[ComparedUnit]):
             all_special = u.different and u.special == u.different
             largest = "-" if n == 0 or all_special else f"{u.largest_difference:.2e}"
             differ = "-" if n == 0 else str(u.different)
+            if u.instruction is None:
+                yield u.label, "-", "your result", differ, largest, f"{u.error:.2e}", "-"
+                continue
             errors = f"{u.error:.2e}", f"{u.unit_error:.2e}"
             inputs = ", ".join(
                 filter(None, (u.instruction._inputs_text(), u.plan.name if u.plan else None, u.round_in))
@@ -89,7 +104,11 @@ class Comparison(Sequence[ComparedUnit]):
         )
         lines = []
         for what, counts in sentences:
-            some = ", ".join(f"{n} of {u.d.size} on {u.label}" for n, u in zip(counts, self.units) if n)
+            some = ", ".join(
+                f"{n} of {u.d.size} {'of' if u.instruction is None else 'on'} {u.label}"
+                for n, u in zip(counts, self.units)
+                if n
+            )
             lines += [f"{what}: {some}"] if some else []
         return "\n".join(lines)
 
@@ -107,8 +126,9 @@ class Comparison(Sequence[ComparedUnit]):
 def compare(
     a: ArrayLike,
     b: ArrayLike,
-    on: Sequence[str | Instruction],
+    on: str | Instruction | Sequence[str | Instruction],
     *,
+    d: ArrayLike | Sequence[ArrayLike] | Mapping[str, ArrayLike] | None = None,
     in_dtype: Any = None,
     out_dtype: Any = None,
     threads: int = 0,
@@ -122,39 +142,50 @@ def compare(
     factors). Defaults: ``in_dtype`` is the arrays' own format if it has at most 16 bits, otherwise f16; ``out_dtype``,
     which must be the same for all, is as in `matmul`. Results are compared with those of the first unit. ``round_in``
     and ``plan``, as in `matmul`, are one value for all or a list with one for each; a plan None is one chain. Scale
-    factors of a plan's parts are 1, its bias is 0.
+    factors of a plan's parts are 1, its bias is 0. ``d`` holds results of the user's own, for example of a kernel, M x
+    N in the units' format of D: an array, a list of arrays, or {name: array}. With ``d``, one unit is enough.
 
         >>> import numpy as np, softmma
         >>> found = softmma.compare(np.full((1, 3), 4096.0), [[4096], [-4096], [2**-12]], ["V100", "H100"])
         >>> [unit.different for unit in found], found.value["out"]
         ([0, 1], 'f32')
 
-    Raises as `matmul` does. Source: ``softmma compare`` counts in the same way.
+        >>> softmma.compare(np.eye(2), np.eye(2), "H100:f16", d={"mine": np.float32([[1, 0], [1, 1]])})[1].different
+        1
+
+    Raises as `matmul` does, and ValueError for results of other shapes, or with values that the units' format does not
+    have. Source: ``softmma compare`` counts in the same way.
     """
     a, b = np.asarray(a), np.asarray(b)
     if a.ndim != 2 or b.ndim != 2:
         raise ValueError(f"a is {a.shape} and b is {b.shape}: compare takes two matrices")
-    if isinstance(on, (str, Instruction)) or len(on) < 2:
-        raise ValueError(f"on: {on!r} is not a list of two targets or more, which are compared")
-    on = completed(on)
+    own = named_results(d)
+    listed_on = [on] if isinstance(on, (str, Instruction)) else on
+    if not listed_on or len(listed_on) + len(own) < 2:
+        raise ValueError(f"on: {on!r} is not a list of two targets or more, which are compared; or give d")
+    on = completed(listed_on)
     inputs = _narrow(a, b) if in_dtype is None else in_dtype
     units = [rounded_target(each, None, inputs, out_dtype) for each in on]
     listed = [with_rounding(t, *unit) for t, unit in zip(targets(on, plan, round_in), units)]
     names = [label(each) if isinstance(each, Instruction) else _core.split_target(each)[0] for each in on]
     _refuse_same([(name.casefold(), *t[0:2], t.round_in) for name, t in zip(names, listed)], on)
     given = tuple(product(name, t, a, b, None, {"threads": threads}) for name, t in zip(names, listed))
-    value, results = _core.compare(a, b, given)
+    value, results = _core.compare(a, b, own, given)
     first = {pair["second"]: pair for pair in value["pairs"] if pair["first"] == 0}
-    return Comparison([_unit(label(on[n]), t, d, value["units"][n], first.get(n, _SAME))
-                       for n, (t, d) in enumerate(zip(listed, results))], value)  # fmt: skip
+    names = [label(each) for each in on] + [name for name, _ in own]
+    return Comparison([_unit(names[n], t, results[n], value["units"][n], first.get(n, _SAME))
+                       for n, t in enumerate([*listed, *[None] * len(own)])], value)  # fmt: skip
 
 
 _SAME = {"different": 0, "largest_ulps": 0, "special": 0, "largest_difference": 0.0}
 
 
-def _unit(name: str, t: Target, d: NDArray[Any], unit: dict[str, Any], pair: dict[str, Any]) -> ComparedUnit:
-    errors = float(unit["error"]["largest"]), float(unit["unit_error"]["largest"]), unit["error"]["left_out"]
+def _unit(name: str, t: Target | None, d: NDArray[Any], unit: dict[str, Any], pair: dict[str, Any]) -> ComparedUnit:
+    unit_error = float(unit["unit_error"]["largest"]) if t else math.nan
+    errors = float(unit["error"]["largest"]), unit_error, unit["error"]["left_out"]
     differ = pair["different"], pair["largest_ulps"], pair["special"]
+    if t is None:
+        return ComparedUnit(name, None, d, *differ, *errors, float(pair["largest_difference"]))
     assert isinstance(t.unit, Instruction)
     return ComparedUnit(name, t.unit, d, *differ, *errors, float(pair["largest_difference"]), t.round_in, t.plan)
 

@@ -89,7 +89,11 @@ def bound(
 
 # Studies. A target is a tuple: its label, the text of its plan or None, the arguments of matmul.
 def compare(
-    a: ArrayLike, b: ArrayLike, targets: tuple[tuple[str, str | None, tuple[Any, ...]], ...], /
+    a: ArrayLike,
+    b: ArrayLike,
+    user_results: tuple[tuple[str, ArrayLike], ...],  # name, D
+    targets: tuple[tuple[str, str | None, tuple[Any, ...]], ...],
+    /,
 ) -> tuple[dict[str, Any], list[NDArray[Any]]]: ...  # the value, and each D
 def tolerance(
     targets: tuple[tuple[str, str | None, tuple[Any, ...]], ...],
@@ -107,7 +111,7 @@ def sweep(
 ) -> dict[str, Any]: ...  # assignment: "k=16,64"; arguments: those of tolerance
 def sweep_is_accurate(assignment: str, /) -> bool: ...
 def trace(
-    at: tuple[int, ...] | None,
+    at: tuple[int, ...] | str | None,
     user_results: tuple[tuple[str, ArrayLike], ...],  # name, D
     shows_rounding: bool,
     every: int,

@@ -36,6 +36,16 @@ def completed(on: Sequence[Any]) -> list[Any]:
     return units
 
 
+def named_results(d: Any) -> tuple[tuple[str, Any], ...]:
+    """Returns (name, array) for each of the user's own results: an array, a list of arrays, or {name: array}."""
+    if d is None:
+        return ()
+    if isinstance(d, Mapping):
+        return tuple((str(name), each) for name, each in d.items())
+    listed = isinstance(d, (list, tuple)) and len(d) > 0 and all(np.ndim(each) == 2 for each in d)
+    return tuple((f"d[{n}]", each) for n, each in enumerate(d)) if listed else (("d", d),)
+
+
 def label(unit: str | Instruction) -> str:
     """Returns the name of a target: the instruction's name, or the GPU's name as the caller wrote it."""
     return unit.name if isinstance(unit, Instruction) else text_of(unit, "a unit", "a GPU's name or an Instruction")

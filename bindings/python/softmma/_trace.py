@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from softmma import _core
 from softmma._plans import Plan
 from softmma._renamed import warn_of_old_name
-from softmma._targets import AnyPlan, label, product, several, targets
+from softmma._targets import AnyPlan, label, named_results, product, several, targets
 from softmma._units import Instruction
 
 _KINDS = np.array(["start", "instruction", "fold", "epilogue", "store"])
@@ -80,7 +80,7 @@ def trace(
     b: ArrayLike,
     c: ArrayLike | None = None,
     *,
-    at: tuple[int, int] | None = None,
+    at: tuple[int, int] | Literal["worst"] | None = None,
     on: str | Instruction | Sequence[str | Instruction] = "H100",
     plan: AnyPlan | tuple[AnyPlan, ...] | list[AnyPlan] = None,
     round_in: str | Sequence[str | None] | None = None,
@@ -91,7 +91,8 @@ def trace(
     """Traces element ``at`` = (i, j) of a product of two matrices: the sum after each instruction, and its error.
 
     By default ``at`` is the element in which results differ most: the two results in ``d``; or one result in ``d`` and
-    the first target's; or those of any two targets. ``d`` holds up to two results of the user's own, M x N in the
+    the first target's; or those of any two targets. "worst" is the same, except that of one target without ``d`` it is
+    the element with the largest error against the exact product. ``d`` holds up to two results of the user's own, M x N in the
     targets' format of D: an array, a list of arrays, or {name: array}. ``on`` is a target of `matmul` or a list of
     targets, each with ":FORMAT" or ":INSTRUCTION" if it differs from the arguments. ``plan`` and ``round_in`` are one
     value for all or a list with one for each; a plan None is one chain. For block-scaled formats without scale factors
@@ -114,7 +115,7 @@ def trace(
     listed = targets(several(on, "on"), plan, round_in)
     given = tuple(product(label(t.unit), t, a, b, c, arguments) for t in listed)
     modes = round_in is not None and not isinstance(round_in, str)
-    value, traces, pair = _core.trace(None if at is None else tuple(at), _named(d), modes, every, given)
+    value, traces, pair = _core.trace(at if at is None or isinstance(at, str) else tuple(at), named_results(d), modes, every, given)
     found = []
     for t, (chosen, result, events, k) in zip(listed, traces):
         instruction = chosen if isinstance(chosen, Instruction) else Instruction(*_core.describe(chosen))
@@ -125,16 +126,6 @@ def trace(
         divergence = SumDivergence(pair, place["at"], place["after"], place["products"])
     i, j = value["element"]
     return Trace((i, j), tuple(found), divergence, value["why"], value)
-
-
-def _named(d: Any) -> tuple[tuple[str, Any], ...]:
-    """Returns (name, array) for each of the user's own results."""
-    if d is None:
-        return ()
-    if isinstance(d, Mapping):
-        return tuple((str(name), each) for name, each in d.items())
-    both = isinstance(d, (list, tuple)) and len(d) == 2 and all(np.ndim(each) == 2 for each in d)
-    return tuple((f"d[{n}]", each) for n, each in enumerate(d)) if both else (("d", d),)
 
 
 def _steps(events: NDArray[np.float64]) -> NDArray[Any]:

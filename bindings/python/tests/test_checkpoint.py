@@ -160,7 +160,7 @@ def test_plan_takes_factors(form, plan, tmp_path, command):
     expected = softmma.matmul(a, w.values.T, on="H100:e4m3", plan=plan, scale_a=of_a, scale_b=of_b)
     assert d.tobytes() == expected.tobytes()
     _, line = command("gemm", *product, "-o", tmp_path / "d.npy", status=(2,), notes=True)
-    assert "--scale-a is missing; for example" in line
+    assert "--scale-a is missing: scale factors in f32, " in line
 
 
 def test_plan_refuses_other_factors(tmp_path, command):

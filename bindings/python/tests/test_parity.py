@@ -140,6 +140,10 @@ CALLS = {
         ["compare", "--on", "V100,H100,H100:e4m3", "a", "b"],
         lambda: softmma.compare(A, B, ["V100", "H100", "H100:e4m3"]),
     ),
+    "compare results": (
+        ["compare", "--on", "V100", "--in", "f16", "a", "b", "--d", "d,e"],
+        lambda: softmma.compare(A, B, "V100", in_dtype="f16", d={"d": D, "e": E}),
+    ),
     "compare blocks": (
         ["compare", "--on", "B200:nvfp4,B200:mxfp8:mxfp4,MI300X", "a", "b"],
         lambda: softmma.compare(A, B, ["B200:nvfp4", "B200:mxfp8:mxfp4", "MI300X"]),
@@ -163,6 +167,10 @@ CALLS = {
     "trace worst": (
         ["trace", "--on", "H100,H100:bf16,MI250X", "-C", "c", "--alpha", "2", "a", "b"],
         lambda: softmma.trace(A, B, C, on=["H100", "H100:bf16", "MI250X"], in_dtype="f16", alpha=2),
+    ),
+    "trace largest error": (
+        ["trace", "--on", "H100", "-C", "c", "--beta", "3", "--worst", "a", "b"],
+        lambda: softmma.trace(A, B, C, at="worst", on="H100", in_dtype="f16", beta=3),
     ),
     "trace results": (
         ["trace", "--on", "H100,V100", "--d", "e,c", "--every", "3", "a", "b"],

@@ -89,6 +89,31 @@ def test_compare_of_nothing(on):
         softmma.compare(np.eye(2), np.eye(2), on)
 
 
+def test_compare_of_own_results(generator):
+    """A result of the user's own is compared with the units and the exact product like theirs."""
+    a, b = (generator.standard_normal(shape).astype(np.float16) for shape in ((5, 64), (64, 7)))
+    d = softmma.matmul(a, b, on="V100")
+    other = d.copy()
+    other[1, 2] += 1
+    found = softmma.compare(a, b, ["V100", "H100"], d={"mine": d, "other": other.astype(float)})
+    assert [u.label for u in found] == ["V100", "H100", "mine", "other"]
+    assert found[2].different == 0 and found[3].different == 1 and found[2].instruction is None
+    assert found[2].error == found[0].error < found[3].error and np.isnan(found[2].unit_error)
+    np.testing.assert_array_equal(found[3].d, other)
+    assert found.pairs()[2].tolist() == [0, found[1].different, 0, 1]
+    assert found.value["units"][2] == {"file": "mine", "error": found.value["units"][0]["error"]}
+    assert any("mine" in line and "your result" in line for line in repr(found).splitlines())
+    assert "<td>your result</td>" in found._repr_html_()
+    assert [u.label for u in softmma.compare(a, b, "V100:f16", d=[d, other])] == ["V100:f16", "d[0]", "d[1]"]
+    assert softmma.compare(np.eye(2), np.eye(2), "V100:f16", d=np.eye(2, dtype=int))[1].different == 0
+    with pytest.raises(ValueError, match="d: d is not 5 x 7, as the product is"):
+        softmma.compare(a, b, "V100", d=d.T)
+    with pytest.raises(ValueError, match="values of d are not numbers of f32"):
+        softmma.compare(a, b, "V100", d=d.astype(float) / 3)
+    with pytest.raises(ValueError, match="d: 32 results; at most 31 are compared"):
+        softmma.compare(a, b, "V100", d=[d] * 32)
+
+
 def test_compare_in_blocks(generator):
     a, b = generator.standard_normal((20, 100)), generator.standard_normal((100, 12))
     units = softmma.compare(a, b, ["B200:nvfp4", "B200:mxfp8:mxfp4", "H100:e4m3:e5m2"])

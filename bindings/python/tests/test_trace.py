@@ -52,6 +52,18 @@ def test_divergence():
     assert softmma.trace(a, a.T, at=(0, 0), on=["H100", "B200"]).divergence is None
 
 
+@pytest.mark.parametrize(("on", "plan"), [("H100", None), ("MI250X", TWO), ("H100:e4m3", "deepgemm")])
+def test_largest_error(on, plan):
+    """at="worst" of one target is the element whose last step has the largest error."""
+    a, b = numbers((3, 256)), numbers((256, 4), 1)
+    last = [abs(softmma.trace(a, b, at=(i, j), on=on, plan=plan).targets[0].steps["error"][-1])
+            for i in range(3) for j in range(4)]  # fmt: skip
+    found = softmma.trace(a, b, at="worst", on=on, plan=plan)
+    assert found.at == divmod(int(np.argmax(last)), 4) and found.why.startswith("the error of ")
+    with pytest.raises(ValueError, match="at: 'best' is neither"):
+        softmma.trace(a, b, at="best", on=on, plan=plan)
+
+
 def test_own_results():
     """Without `at`, the traced element is the one with the largest difference."""
     a, b = np.ones((2, 16), np.float16), np.ones((16, 2), np.float16)
