@@ -102,11 +102,11 @@ for key in arch name aliases m n k a b c d scale model parameters evidence; do
 done
 gives 'list --gpus' 0 '^ada +RTX 4090$' list --gpus
 gives 'list --gpus --json' 0 '"name": "MI300X"' list --gpus --json
-gives 'list --formats' 0 '^e4m3 +8 +4 +3 +7$' list --formats
+gives 'list --formats' 0 '^e4m3 +8 +4 +3 +7 +448 +0.015625 +0.001953125 +- +yes$' list --formats
 gives 'block formats' 0 '^nvfp4 +e2m1 +ue4m3, shared by 16 elements$' list --formats
-gives 'formats spelled out' 0 '^e4m3-bias11-fnuz +8 +4 +3 +11$' list --formats e4m3-bias11-fnuz e5m10
-gives 'a P3109 format' 0 '^binary8p3se +8 +5 +2 +16$' list --formats P3109_k8p3se
-gives 'a format by another name' 0 '^f16 +16 +5 +10 +15$' list --formats e4m3-bias11-fnuz e5m10
+gives 'formats spelled out' 0 '^e4m3-bias11-fnuz +8 +4 +3 +11 +30 ' list --formats e4m3-bias11-fnuz e5m10
+gives 'a P3109 format' 0 '^binary8p3se +8 +5 +2 +16 +49152 .* yes +yes$' list --formats P3109_k8p3se
+gives 'a format by another name' 0 '^f16 +16 +5 +10 +15 +65504 ' list --formats e4m3-bias11-fnuz e5m10
 gives 'list --facts' 0 '"softmma-facts": 1,' list --facts
 fails 'list --facts of a GPU' "'H100': a target has no effect with --facts" list --facts H100
 gives 'list --experiments' 0 '^zero-sign: the sign of a sum' list --experiments

@@ -88,7 +88,11 @@ OMP_NUM_THREADS=1 "$softmma" vectors gen "${small[@]}" --cover 2>/dev/null >cove
 check 'with one thread' cmp -s cover.txt cover2.txt
 runs 0 coverage "${small[@]}" --kind random --rows 2000 --json
 check 'more than random ones' [ "$of_cover" -gt "$(jq '.[0].hit' in/stdout)" ]
+check 'fewer rows than all events need' runs 0 vectors gen "${small[@]}" --cover --rows 5 -o fewer.txt
+check 'fewer rows than all events need: all are written' cmp cover.txt fewer.txt
+check 'fewer rows than all events need: a note' grep -q 'note: --rows: 5 test vectors do not cause all events; ' in/stderr
 runs 0 vectors gen "${small[@]}" --cover --rows 400 -o more.txt
+check 'more rows than all events need: no note' [ -z "$(grep -e --rows in/stderr)" ]
 check 'rows like them' [ "$(grep -vc '^#' more.txt)" -eq 400 ]
 check 'behind them' cmp -s <(grep -v '^#' cover.txt) <(grep -v '^#' more.txt | head -n "$rows")
 gives 'right ones, too' 0 'rows=400 mismatches=0' verify more.txt

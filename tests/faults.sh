@@ -66,6 +66,8 @@ done
 # times; popt drops the argument of `experiment` if it has no memory; `infer` and `self-test` take long.
 survives 0 list --on H100
 survives 0 list --on H100 --json
+survives 0 list mxfp4 -o out
+survives 0 show fp8 --json
 survives 0 show HMMA.16816.F32 --on H100
 survives 0 show HMMA.16816.F32 --on H100 --json
 survives 0 dot "${instruction[@]}" --a '1 2 3 4' --b '1 1 1 1' --c 1 --json
@@ -81,6 +83,7 @@ survives 0 verify rows.txt rows.bin
 survives 0 verify rows.txt rows.bin --json
 survives 0 vectors gen "${instruction[@]}" --rows 50 -o out
 survives 0 vectors gen "${instruction[@]}" --cover -o out
+survives 0 vectors record rows.txt --unit model -o out
 survives 0 convert rows.txt --format binary -o out
 survives 0 convert rows.bin --format text -o out
 survives 0 coverage rows.txt --json

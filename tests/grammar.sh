@@ -206,6 +206,136 @@ gives 'explain two targets of different K' 1 'block 1 of 2, k = 0..7' explain V1
 check 'explain shows both K' grep -q 'K = 4, a: f16.*; A100:f16: K = 16$' in/stdout
 check 'explain says which has more products' grep -q 'note: A100:f16 has K = 16; its other 12 products are 0' in/stderr
 
+# ---- Formats ----
+
+alike 'several formats' 0 'list --in fp8' 'list fp8' 'list --format fp8' 'list --in float8'
+alike 'a format of a GPU' 0 'list H100 --in tf32' 'list H100:tf32' 'list H100 tf32' 'list tf32 --on H100' \
+  'list H100 --dtype tf32 --out f32'
+alike 'two formats' 0 'list H100 --in e4m3,e5m2' 'list H100:e4m3:e5m2' 'list H100 e4m3,e5m2'
+alike 'a format' 0 'show e5m2' 'show --in e5m2' 'show float8_e5m2' 'info e5m2'
+alike 'an instruction by its format' 0 'show H100:f16' 'show H100 f16' 'show H100 --in half'
+alike 'instructions of several formats' 0 'show H100:fp8' 'show H100 fp8' 'show H100 --in fp8' 'show --on H100 --in float8'
+for format in e4m3 e5m2; do
+  runs 0 show "H100:$format"
+  cp in/stdout "in/$format"
+done
+check 'both of H100:fp8' diff <(runs 0 show H100:fp8 && cat in/stdout) <(cat in/e4m3 && echo && cat in/e5m2)
+gives 'FP8 of MI300X' 0 '^formats +a e5m2fnuz' show MI300X:fp8
+fails 'FP8 of a GPU without' 'V100 has no instruction for fp8: e4m3,e5m2,e4m3fnuz,e5m2fnuz' show V100:fp8
+check 'every GPU that takes a format' diff <("$softmma" list mxfp4 | awk 'NR > 1 && !/^[0-9]/ { print $1 }' | sort -u) \
+  <("$softmma" list --gpus --in mxfp4 | awk '{ print $1 }' | sort -u)
+gives 'several formats: AMD' 0 '^cdna3 .*[.]fp8|^cdna3 .*_fp8' list fp8
+check 'no other format' [ "$("$softmma" list --in tf32 --json | jq -r '.[] | .a, .b' | sort -u)" = tf32 ]
+fails 'a format of no instruction' "V100 has no instruction that takes e4m3; 'softmma show V100' lists" list V100:e4m3
+fails 'a format of D of no instruction' 'V100 has no instruction that takes f16 with D in bf16;' list V100 f16 --out bf16
+fails 'a format of no instruction, as JSON' 'V100 has no instruction that takes e4m3;' list V100:e4m3 --json
+fails 'an instruction to list' "list takes a GPU and formats, and not 'H100:HMMA.16816.F32'" list H100:HMMA.16816.F32
+fails 'two formats to list' "two formats, 'e4m3' and 'e5m2'; type e4m3,e5m2" list e4m3 e5m2
+fails 'a format twice' '--in: H100:e4m3 already gives it' list H100:e4m3 --in e5m2
+
+# ---- -o of commands that print ----
+
+# writes LINE: the file of -o has what the command prints, alone and with --json.
+writes() {
+  local words line=$1
+  read -ra words <<<"$line"
+  "$softmma" "${words[@]}" >in/wanted 2>in/stderr
+  local status=$?
+  check "$line -o FILE" runs "$status" "${words[@]}" -o out.txt
+  check "$line -o FILE: nothing is printed" [ ! -s in/stdout ]
+  check "$line -o FILE: the output" cmp in/wanted out.txt
+  check "$line -o -" runs "$status" "${words[@]}" -o -
+  check "$line -o -: the output" cmp in/wanted in/stdout
+  "$softmma" "${words[@]}" --json >in/wanted 2>in/stderr
+  status=$?
+  check "$line -o FILE.json" runs "$status" "${words[@]}" --output=out.json
+  check "$line -o FILE.json: the output" diff <(jq 'del(.seconds?, .date?)' in/wanted) <(jq 'del(.seconds?, .date?)' out.json)
+  rm -f out.txt out.json
+}
+while read -r line; do writes "$line"; done <<'END'
+list H100
+list --gpus
+show H100:f16
+show e5m2
+units
+version
+dot H100:f16 1,2 3,4
+explain H100:f16 1,2 3,4
+trace V100:f16 H100:f16 A.npy B.npy
+compare V100:f16 H100:f16 A.npy B.npy
+diff V100:f16 H100:f16 -n 50
+diff --prove V100 T4
+tolerance H100:f16 --shape 4x4x64
+test V100:f16 --unit model -n 20
+probe V100:f16 -n 16
+tree V100:f16
+verify five.txt
+END
+for command in $("$softmma" --help | sed -nE 's/^  ([a-z-]+)  .*/\1/p'); do
+  check "$command has -o" grep -q -e '-o, --output' <("$softmma" "$command" --help)
+done
+echo before >out.txt
+fails 'a command that fails' 'H2000' compare H2000 H100 A.npy B.npy -o out.txt
+fails 'a command that fails later' 'nothing.npy' compare A100 H100 A.npy nothing.npy -o out.txt
+check 'a command that fails: the file is as it was' [ "$(cat out.txt)" = before ]
+check 'a command that fails: nothing is left' [ "$(echo out.txt*)" = out.txt ]
+fails 'a file that cannot be written' '-o: none/x.txt: cannot write: No such file' list H100 -o none/x.txt
+[ ! -e /dev/full ] || fails 'a full disk' 'could not write the output' list H100 -o /dev/full
+fails 'a file without a name' '-o: the name of the file is empty' list H100 -o ''
+for name in D.npy table.csv page.html picture.svg; do
+  fails "text as $name" "-o: '$name': no ${name#*.} file is written here; name a .txt or .json file" \
+    compare V100:f16 H100:f16 A.npy B.npy -o "$name"
+done
+fails 'a file for nothing' '-o: the picture of --svg replaces the text' explain V100:f16 -a '1*4' -b '1*4' --svg x.svg -o x.txt
+check 'text beside a picture' runs 1 trace V100:f16 H100:f16 A.npy B.npy --svg x.svg -o x.txt
+check 'text beside a picture: both' [ -s x.svg -a -s x.txt -a ! -s in/stdout ]
+check 'text and picture by -o' runs 1 trace V100:f16 H100:f16 A.npy B.npy -o y.txt -o y.svg
+check 'text and picture by -o: both' cmp x.txt y.txt
+check 'text and picture by -o: the picture' cmp x.svg y.svg
+check 'a tree for Graphviz' runs 0 tree V100:f16 -o y.dot
+check 'a tree for Graphviz: it is there' grep -q '^digraph' y.dot
+rm -f out.txt x.svg x.txt y.svg y.txt y.dot
+
+# ---- Vectors of a file ----
+
+check 'a second file to convert to' runs 0 vectors convert five.txt five.bin
+check 'a second file to convert to: binary' cmp five.bin <("$softmma" vectors convert five.txt --format binary -o b && cat b)
+check 'results of given vectors' runs 0 vectors record five.txt --unit custom:other.json unit.json -o recorded.txt
+check 'results of given vectors: their operands' \
+  cmp <(sed '/^#/d; s/ [^ ]*$//' five.txt) <(sed '/^#/d; s/ [^ ]*$//' recorded.txt)
+gives 'results of given vectors: of the unit' 0 '^rows=5 mismatches=0$' verify recorded.txt --unit custom:other.json
+check 'results of the model' runs 0 vectors record H100:f16 five.bin -o again.txt
+check 'results of the model: a note' grep -q "note: SoftMMA's model computes the results" in/stderr
+check 'results of the model: the same' cmp <(sed '/^#/d' five.txt) <(sed '/^#/d' again.txt)
+check 'vectors from standard input' [ "$("$softmma" vectors record - -o - <five.txt 2>in/stderr | sed '/^#/d')" = \
+  "$(sed '/^#/d' five.txt)" ]
+fails 'vectors of other formats' 'five.txt: its test vectors are of wgmma.m64n8k16.f32.f16.f16, with K = 16, a in f16' \
+  vectors record H100:e4m3 five.txt -o again.txt
+fails 'the number of given vectors' '--rows: it has no effect with a file; leave it out' \
+  vectors record five.txt -n 5 -o again.txt
+fails 'the kind of given vectors' '--kind: it has no effect with a file' vectors record five.txt --kind edge -o again.txt
+sed '/^[^#]/d' five.txt >none.txt
+fails 'no vectors in a file' 'none.txt: it has no test vectors' vectors record none.txt --unit model -o again.txt
+for kind in special:edge nan:edge inf:edge subnormal:tiny denormals:tiny zero:zeros; do
+  runs 0 vectors gen H100:f16 -n 5 --kind "${kind#*:}"
+  cp in/stdout in/wanted
+  check "kind ${kind%:*}" runs 0 vectors gen H100:f16 -n 5 --kind "${kind%:*}"
+  check "kind ${kind%:*}: ${kind#*:}" cmp in/wanted in/stdout
+  check "kind ${kind%:*}: a note" grep -q "the kind '${kind%:*}' is '${kind#*:}'" in/stderr
+done
+rm -f five.bin b recorded.txt again.txt none.txt
+
+# ---- Limits that are not kept ----
+
+for option in --split-k=3:'slices with elements: 2 of 3, because K = 32 and a slice has a multiple of 16' \
+  --promote-every=32:'K = 32 is not greater than 32, so no partial sum moves before the end'; do
+  check "${option%%:*}" runs 0 gemm H100:f16 A.npy B.npy "${option%%:*}" -o E.npy
+  check "${option%%:*}: a note" grep -qF "${option#*:}" in/stderr
+done
+check 'slices and promotion within K' runs 0 gemm H100:f16 A.npy B.npy --split-k 2 --promote-every 16 -o E.npy
+check 'slices and promotion within K: no note' [ -z "$(grep -E 'split-k|promote-every' in/stderr)" ]
+rm E.npy
+
 # ---- Errors that say what to type ----
 
 fails 'two targets for one' "takes one" dot H100 A100 --in f16 --a 1 --b 1
@@ -231,9 +361,9 @@ fails 'GPUs of an experiment' '--gpus: unknown option; type --set NAME=VALUE' ex
 fails 'an element as arguments' 'the element is --at I,J' trace A100:f16 A.npy B.npy 0 0
 check 'a picture by -o' runs 0 explain V100:f16 -a 1 -b 1 -o sum.svg
 check 'a picture by -o is written' grep -q '<svg' sum.svg
-fails 'other output by -o' "-o: 'sum.json': it takes a picture, FILE.svg" explain V100:f16 -a 1 -b 1 -o sum.json
-fails 'output of a command without -o' '-o: unknown option; the output goes to standard output' \
-  compare V100 H100 A.npy B.npy -o c.txt
+check 'the last picture counts' runs 0 explain V100:f16 -a 1 -b 1 --svg other.svg -o last.svg
+check 'the last picture counts: it is there' [ -s last.svg -a ! -e other.svg ]
+rm sum.svg last.svg
 runs 2 trace V100 H100 A.npy B.npy --row 0 --csv
 check 'two unknown options, both reported' [ "$(grep -c 'unknown option; type --\(at\|json\) ' in/stderr)" -eq 2 ]
 fails 'a module by name' '--module: unknown option; type --name NAME' rtl H100:e4m3 --module dot -o dot.sv
@@ -269,7 +399,6 @@ fails 'an option without a name' '--=5: unknown option \(see' dot --=5
 fails 'a rounding' "own rounding is fixed; 'softmma custom TARGET -o unit.json' writes" \
   gemm H100:f16 A.npy B.npy -o E.npy --rounding rne
 fails 'a rounding that is none' 'give nearest-even, ' gemm H100:f16 A.npy B.npy -o E.npy --round-in up
-fails 'a format to show' "'softmma list --formats e4m3' shows it" show e4m3
 alike 'the worst element' 1 'trace V100 H100 A.npy B.npy' 'trace V100 H100 A.npy B.npy --worst' \
   'trace V100 H100 A.npy B.npy --at worst'
 alike 'the worst element of one target' 0 'trace H100:f16 A.npy B.npy --worst' 'trace H100:f16 A.npy B.npy --at worst'
@@ -370,14 +499,18 @@ for option in --minimize --minimise --shrink; do
   fails "test $option" "leave it out; 'softmma test' minimises" test H100:f16 --unit model $option
 done
 fails 'two models to test' "'softmma diff V100:f16 A100:f16' compares two models" test V100:f16 A100:f16
-fails 'vectors of a file to record' "run by 'softmma verify FILE --unit UNIT'" vectors record A100:f16 five.txt -o x.txt
-fails 'a file to convert to' 'type -o FILE.txt, FILE.bin .binary. or FILE.hex .readmemh.' vectors convert five.txt out.json
+fails 'a file to convert to, of no format' 'no json file is written here; name a .txt, .bin' vectors convert five.txt out.json
+fails 'two files to convert to' "-o: 'x.bin' is the file to write already" vectors convert five.txt x.bin -o y.bin
+fails 'three files to convert' "unexpected argument 'y.bin'" vectors convert five.txt x.bin y.bin
+fails 'an unknown kind and a wrong ending' "unknown kind 'odd'; kinds are random, .*; and --output: 'v8.json': no json file" \
+  vectors gen H100:e4m3 -n 5 --kind odd -o v8.json
+fails 'an unknown kind and a wrong ending, recorded' "unknown kind 'odd'; .*; and --output: 'v8.json': no json file" \
+  vectors record H100:e4m3 --unit model -n 5 --kind odd -o v8.json
 for ending in json csv npy; do
   fails "test vectors as .$ending" "no $ending file is written here" vectors gen H100:f16 -n 1 -o "five.$ending"
 done
 fails 'D as text' 'no csv file is written here; name a .npy file' gemm H100:f16 A.npy B.npy -o E.csv
 fails 'a format of no ending' 'no json file is written here; name a .txt, .bin' vectors convert five.txt -o out.json
-fails 'a black box without --unit' '--unit is missing; for example --unit pipe:./unit.py' infer V100:f16 -o f
 fails 'a list without quotes' "unexpected argument '2': quote a list with blanks" dot H100:f16 -a 1 2 3 -b 4 5 6
 fails 'two lists without quotes' "unexpected argument '4': quote a list with blanks" dot H100:f16 1 2 3 4 5 6
 fails 'a list that begins with a minus' "-1,2: unknown option; give a list that begins with '-' by an option" dot H100:f16 -1,2 3,4
@@ -399,7 +532,6 @@ fails 'a program to infer' '--on is missing' infer ./program
 rm program
 fails 'a program to test' 'a program under test is --unit pipe:PROGRAM' test ./program H100:f16
 fails 'the formats of a custom unit to infer' '--next is for recordings' infer --unit custom:unit.json --next more.txt
-fails 'a custom unit to infer' 'to infer that custom unit, --unit custom:unit.json' infer unit.json
 fails 'two models to separate' "'softmma custom A100:f16 -o other.json', then --unit model --against custom:other.json" \
   vectors next H100:f16 A100:f16
 fails 'a library that is misspelled' "is neither a file nor a library; nearest: deepgemm \\(see" plan deepgem
@@ -417,7 +549,6 @@ fails 'too many elements' 'the instruction takes 16' dot H100:f16 --a '1*17' --b
 fails 'different results' 'one format of D' compare V100 H100:s8 A.npy B.npy
 gives 'formats of a search' 0 'H100' match A.npy B.npy D.npy H100:f16
 fails 'two formats of a search' 'a search is for the formats f16' match A.npy B.npy D.npy H100:f16 A100:bf16
-fails 'formats in a list of instructions' "'softmma show H100:f16' shows" list H100:f16
 check 'ozaki without formats' runs 0 gemm H100 A.npy B.npy -o E.npy --method ozaki
 fails 'ozaki with another format' 'does not multiply s8 by s8, as slices are' gemm H100:f16 A.npy B.npy -o E.npy --method ozaki
 check 'fallback' runs 0 gemm A100:e4m3 A.npy B.npy -o E.npy --method fallback

@@ -129,6 +129,9 @@ sed 's/"alignment_bits": 24/"alignment_bits": 27/' v100.json >unknown.json
 unknown=(infer --unit custom:unknown.json --on unknown.json "${few[@]}")
 gives 'hardly any budget' 1 ': not found, because models have computed the budget of 1 vectors, and none has all rows$' \
   "${unknown[@]}" --budget 1
+check 'the budget and what it does not limit' grep -qE \
+  '^limits: candidate models computed [0-9]+ vectors; the budget of 1 ends a search only while no model .* limit the rows' \
+  in/stdout
 check 'the share' grep -qE '^the best model disagrees with [1-9][0-9]* of 16384 new rows: ' in/stdout
 check 'what they hold' grep -q '^some of them: ' in/stdout
 check 'rows that exclude structures' grep -qE '^structures: [0-9]+ of [0-9]+ are excluded by rows, ' in/stdout
@@ -138,6 +141,8 @@ for threads in 1 3; do
 done
 check 'threads and speed decide nothing' cmp 1.json 3.json
 gives 'hardly any rows' 1 ': not found, because the limit of 1000 rows is reached$' "${unknown[@]}" --most-rows 1000
+check 'more rows, because a stage is finished' grep -qE \
+  '^limits: the unit computed [1-9][0-9]{3,} rows of at most 1000, because a stage that has begun is finished$' in/stdout
 gives 'few new rows' 0 . infer --unit model --on V100 \
   --instr mma.m8n8k4.f32.f16.f16.f32 "${few[@]}" --most-rows 40000 --json
 check 'no more than that' [ "$(jq '.rows + .fresh' in/stdout)" = 40000 ]
@@ -184,7 +189,11 @@ check 'it is said' grep -q 'no row of 2000 searched tells custom:25.json from cu
 
 # ---- Errors ----
 
-fails 'without a unit' '--unit is missing|--unit' infer --on H100 --in f16
+gives 'without a unit, the model' 0 "^SoftMMA's own model is the black box; --unit names another$" infer V100:f16 \
+  --rows 1000 --search 500
+check 'without a unit: in the first line' grep -q "^SoftMMA's own model" <(head -n 1 in/stdout)
+check 'without a unit: it is found' grep -qx 'volta .* on model: found' in/stdout
+fails 'without a unit and a target' '--on is missing' infer
 fails 'without a second unit' '--against is missing' vectors next --unit model --on H100 --in f16
 fails 'a proof without a model' '--proof: .* give -o, too' infer --unit model --on V100 --in f16 --proof p.txt
 fails 'a record of a recording' '--record: .* is a recording already' \

@@ -74,6 +74,7 @@ goes_on() {
 
 instruction=(--on V100 --instr HMMA.884.F32.F32)
 leaves_whole gemm same D.npy gemm --on H100 --in f16 "$data/digits.npy" "$data/digits-axes.npy" -o D.npy
+leaves_whole list same list.txt list V100 -o list.txt
 leaves_whole record same_but_for_date rows.txt vectors record --unit model "${instruction[@]}" --rows 4000 -o rows.txt
 goes_on experiment 1 same accumulation.csv experiment accumulation --small --no-plot
 goes_on campaign 7 same_but_for_date state.json \

@@ -134,6 +134,8 @@ completes 'of instructions, behind =' 'mma.m8n8k4.f32.f16.f16.f32' dot --on = V1
 completes 'of every N' 'wgmma.m64n256k16.f32.f16.f16' dot --on H100 --instr wgmma.m64n256k16.f32
 completes 'of instructions of the first of two GPUs' 'mma.m8n8k4.f32.f16.f16.f32' explain --on V100,A100 --instr mma
 completes 'of names to show' 'vdpbf16ps' show vdp
+completes 'of formats to show' 'e5m2 e5m2fnuz' show e5
+completes 'of formats to list' 'e4m3' list e4
 completes 'of formats' 'f64 f32 tf32 f16 bf16 e5m2 e4m3 e5m2fnuz e4m3fnuz e3m2 e2m3 e2m1' gemm --in ''
 completes 'of the second format of a list' 'f16,bf16' bench --on A100 --in f16,bf
 completes 'of the second instruction of a list' 'mma.m8n8k4.f32.f16.f16.f32,mma.m8n8k4.f16.f16.f16.f16' \

@@ -22,12 +22,17 @@ os.environ["OMP_NUM_THREADS"] = "1"
 USES = """
 list
 list H100
+list e4m3
+list H100:fp8 --out f32
 list --gpus
+list --gpus --in e4m3
 list --formats
 list --experiments
 list --facts
 show H100
 show H100:f16
+show H100:fp8
+show e5m2
 show HMMA.16816.F32
 show HMMA.16816.F32 A100
 units
@@ -65,7 +70,9 @@ match A.npy B.npy D.npy H100:f16
 match A.npy B.npy D.npy --in f16 --claim H100:f16
 vectors gen H100:f16 -n 3
 vectors record --unit model H100:f16 -n 3 -o OUT
+vectors record --unit model rows.txt -o OUT
 vectors convert rows.txt --format binary -o OUT
+vectors convert rows.txt OUT.txt
 vectors merge counts.json counts.json -o OUT
 verify rows.txt
 coverage H100:f16 -n 20

@@ -1,4 +1,4 @@
-/* Records a unit's results for a campaign's vectors, batch by batch. */
+/* Records a unit's results for a campaign's vectors, or for those of a file, batch by batch. */
 #ifndef SMMA_CAMPAIGN_RECORD_H
 #define SMMA_CAMPAIGN_RECORD_H
 
@@ -14,7 +14,15 @@ typedef struct {
   smma_campaign_recipe recipe;
   smma_watcher *watch; /* called after each batch with the number of rows done; may be NULL */
   void *context;
+  smma_vector_reader *reader; /* a file whose vectors the unit computes; NULL: those of the campaign */
+  smma_vector_header header;  /* of the file */
+  const char *path;           /* of the file, for messages */
 } smma_record_request;
+
+/* Makes a file the source of the vectors. If the request has no instruction, sets it to the instruction that the
+   file names; otherwise the file must have vectors of the instruction's formats and K. Returns false with a message if
+   it fails. The caller still owns the stream, and closes the reader in both cases. */
+bool smma_record_from(smma_record_request *request, FILE *stream, const char *path, smma_error *error);
 
 /* Receives the next vectors of the recording: the first `count` vectors of `rows`. If it returns false with a message,
    the recording ends. */

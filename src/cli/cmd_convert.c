@@ -24,7 +24,7 @@ static bool write_rows(FILE *stream, const void *content, smma_error *error) {
 }
 
 int smma_command_convert(int argc, const char **argv) {
-  const char **files, *format_name = NULL, *path = "-";
+  const char **files, *format_name = NULL, *path = NULL;
   conversion c;
   smma_error error;
   int status;
@@ -33,11 +33,14 @@ int smma_command_convert(int argc, const char **argv) {
       {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; - is standard output (default: -)", "FILE"},
       POPT_TABLEEND};
   files = smma_parse_options(
-      argc, argv, options, 1, 1,
+      argc, argv, options, 1, 2,
       "FILE is text or binary, which its first byte shows; - is standard input. The header and the test\n"
       "vectors are copied; comments are not.\n",
       &status);
   if (!files) return status;
+  if (files[1] && path) smma_die("-o: '%s' is the file to write already; leave one out", files[1]);
+  if (files[1]) path = files[1];
+  if (!path) path = "-";
   smma_require(smma_read_vector_format(format_name, path, &c.format, &error), &error);
   if (!format_name && c.format == SMMA_VECTOR_TEXT && !smma_ends_with(path, ".txt"))
     smma_die("--format is missing: text, binary or readmemh, or -o FILE.txt, FILE.bin or FILE.hex");

@@ -187,6 +187,8 @@ int smma_command_explain(int argc, const char **argv) {
       &status);
   if (!files) return status;
   smma_require(!json || !svg || smma_check_file(svg, "--svg", "the JSON", &error), &error);
+  if (svg && !json && !smma_is_standard_output(svg) && smma_output_is_redirected())
+    smma_die("-o: the picture of --svg replaces the text; leave one of them out");
   if (number < 0 || (number && (!files[0] || files[1]))) smma_die("--row: a number from 1 goes with one vector file");
   smma_require(number || smma_take_operand_arguments(files, &operands, &error), &error);
   if (number)

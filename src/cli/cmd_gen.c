@@ -16,6 +16,9 @@ static bool write_rows(FILE *stream, const void *content, smma_error *error) {
   if (!request->covers && isatty(fileno(stream))) progress->enabled = false; /* the terminal shows the test vectors */
   done = smma_gen(request, stream, &result, error);
   smma_progress_end();
+  if (done && request->covers && request->rows && request->rows < result.cover)
+    smma_note("--rows: %llu test vectors do not cause all events; %zu do, and are all written",
+              (unsigned long long)request->rows, result.cover);
   if (done && request->covers)
     smma_note("%zu rows make %zu of %zu events happen that are not impossible; %llu were tried", result.cover,
               result.events, result.possible, (unsigned long long)result.tries);
@@ -60,9 +63,8 @@ int smma_command_gen(int argc, const char **argv) {
                                .flags = flags,
                                .watch = smma_progress_watch,
                                .context = &progress};
-  smma_require((!kind_name || smma_read_kind(kind_name, &request.kind, &error)) &&
+  smma_require(smma_read_kind_and_format(kind_name, format_name, path, &request.kind, &request.format, &error) &&
                    smma_read_tininess(flags, tininess, &request.tininess, &error) &&
-                   smma_read_vector_format(format_name, path, &request.format, &error) &&
                    (request.instruction = smma_choose_instruction(gpu, &choice, &error)),
                &error);
   return smma_write_output(path, "--output", write_rows, &request);

@@ -88,7 +88,7 @@ int smma_command_infer(int argc, const char **argv) {
   int status;
   struct poptOption options[] = {
       {"unit", 'u', POPT_ARG_STRING, &unit_name, 0,
-       "the black box: cuda, hip, x86, plugin:FILE, pipe:COMMAND, file:ROWS, model", "UNIT"},
+       "the black box: cuda, hip, x86, plugin:FILE, pipe:COMMAND, file:ROWS, model (default: model)", "UNIT"},
       SMMA_ON_OPTION(&gpu, "the target whose formats and K the test vectors have"),
       SMMA_CHOICE_OPTIONS(choice, ""),
       {"json", 0, POPT_ARG_NONE, &o.json, 0, "print as JSON", NULL},
@@ -106,7 +106,9 @@ int smma_command_infer(int argc, const char **argv) {
       {"search", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &neighbours, 0,
        "for each neighbouring value of a parameter, search this many test vectors for one that rules it out", "N"},
       {"budget", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &budget, 0,
-       "end without a model once candidate models have computed this many test vectors and none reproduces all results",
+       "end without a model once candidate models have computed this many test vectors and none reproduces all "
+       "results; "
+       "not a limit of the unit's rows, which is --most-rows",
        "N"},
       {"most-rows", 0, POPT_ARG_LONGLONG, &most_rows, 0,
        "begin no new stage once the unit has computed this many test vectors (default: no limit)", "N"},
@@ -125,13 +127,11 @@ int smma_command_infer(int argc, const char **argv) {
   if (neighbours < 1) smma_die("--search: %lld; it takes at least 1", neighbours);
   if (budget < 1) smma_die("--budget: %lld; it takes at least 1", budget);
   if (most_rows < 0) smma_die("--most-rows: %lld is negative", most_rows);
-  if (!unit_name && gpu && smma_ends_with(gpu, ".json"))
-    smma_die("--unit is missing; to infer that custom unit, --unit custom:%s", gpu);
   if (!gpu && !choice.instr && unit_name && strncmp(unit_name, "custom:", strlen("custom:")) == 0) gpu = unit_name;
-  smma_require(smma_is_given(unit_name, "--unit", "pipe:./unit.py", &error) &&
-                   (request.instruction = smma_choose_instruction(gpu, &choice, &error)),
-               &error);
+  smma_require((request.instruction = smma_choose_instruction(gpu, &choice, &error)), &error);
   require_files(&o);
+  const bool examines_model = !unit_name;
+  if (examines_model) unit_name = "model";
   if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
   if (!smma_unit_computes(&unit, request.instruction, &error)) smma_die("--unit: %s", error.text);
   if (o.next && !smma_unit_is_recording(&unit))
@@ -151,6 +151,7 @@ int smma_command_infer(int argc, const char **argv) {
   datum = smma_inference_datum(&request, &found);
   if (!smma_datum_is_complete(datum)) smma_die("out of memory");
   status = write_files(&o, &request, &found);
+  if (!o.json && examines_model) printf("SoftMMA's own model is the black box; --unit names another\n");
   if (!o.json) smma_print_inference(stdout, &request, &found, datum);
   if (o.json)
     smma_print_datum(datum);

@@ -1,4 +1,7 @@
 /* softmma vectors record: writes the results of a unit to a vector file. */
+#include <errno.h>
+#include <string.h>
+
 #include "campaign/record.h"
 #include "cli/output.h"
 #include "cli/row.h"
@@ -38,8 +41,18 @@ static bool write_rows(FILE *stream, const void *content, smma_error *error) {
   return good;
 }
 
+/* Opens the file whose test vectors are computed. */
+static FILE *open_vectors(smma_record_request *q, const char *path) {
+  const bool is_input = smma_is_standard_output(path); /* "-" */
+  FILE *stream = is_input ? stdin : fopen(path, "r");
+  smma_error error;
+  if (!stream) smma_die("%s: %s", path, strerror(errno));
+  smma_require(smma_record_from(q, stream, is_input ? "standard input" : path, &error), &error);
+  return stream;
+}
+
 int smma_command_record(int argc, const char **argv) {
-  const char *unit_name = NULL, *gpu = NULL, *kind = NULL, *format_name = NULL, *path = NULL;
+  const char **files, *unit_name = NULL, *gpu = NULL, *kind = NULL, *format_name = NULL, *path = NULL;
   long long rows = 10000, seed = 0;
   smma_choice choice = {.instr = NULL};
   int json = 0, status;
@@ -49,9 +62,9 @@ int smma_command_record(int argc, const char **argv) {
   smma_unit unit;
   smma_error error;
   struct poptOption options[] = {
-      {"unit", 'u', POPT_ARG_STRING, &unit_name, 0, "the unit: model, x86, cuda, hip, plugin:FILE, pipe:COMMAND",
-       "UNIT"},
-      SMMA_ON_OPTION(&gpu, "the target"),
+      {"unit", 'u', POPT_ARG_STRING, &unit_name, 0,
+       "the unit: model, x86, cuda, hip, plugin:FILE, pipe:COMMAND (default: model)", "UNIT"},
+      SMMA_ON_OPTION(&gpu, "the target (default: that of FILE)"),
       SMMA_CHOICE_OPTIONS(choice, ""),
       {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "number of test vectors", "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
@@ -60,18 +73,24 @@ int smma_command_record(int argc, const char **argv) {
       {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; - is standard output", "FILE"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print the test vectors as JSON instead", NULL},
       POPT_TABLEEND};
-  if (!smma_parse_options(argc, argv, options, 0, 0,
-                          "'softmma test' runs the same test vectors for the same seed. The header has the device\n"
-                          "and the date. 'softmma verify' checks them against the model.\n",
-                          &status))
-    return status;
+  files = smma_parse_options(
+      argc, argv, options, 0, 1,
+      "With FILE, the unit computes the test vectors of this file (- is standard input). Without it, they\n"
+      "are those that 'softmma test' runs for the same seed. The header has the device and the date.\n"
+      "'softmma verify' checks the results against the model.\n",
+      &status);
+  if (!files) return status;
+  if (*files) smma_require(smma_check_options("a file", "unit on instr in out format output json", &error), &error);
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
   if (json && (path || format_name)) smma_die("--json prints the rows as JSON; it takes no --output and --format");
-  smma_require(smma_read_vector_format(format_name, path, &r.format, &error) &&
-                   smma_is_given(unit_name, "--unit", "pipe:./unit.py", &error) &&
-                   (json || smma_is_given(path, "--output", "rows.txt", &error)) &&
-                   (q->instruction = smma_choose_instruction(gpu, &choice, &error)),
+  smma_require(smma_read_kind_and_format(kind, format_name, path, &q->recipe.kind, &r.format, &error) &&
+                   (json || smma_is_given(path, "--output", "rows.txt", &error)),
                &error);
+  if (!*files || gpu || choice.instr || choice.in || choice.out)
+    smma_require((q->instruction = smma_choose_instruction(gpu, &choice, &error)), &error);
+  FILE *const stream = *files ? open_vectors(q, *files) : NULL;
+  if (!unit_name) smma_note("SoftMMA's model computes the results; --unit names another unit");
+  if (!unit_name) unit_name = "model";
   if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
   q->unit = &unit, q->rows = (uint64_t)rows;
   smma_require(smma_read_recipe(kind, seed, &q->recipe, &error), &error);
@@ -79,5 +98,7 @@ int smma_command_record(int argc, const char **argv) {
   smma_progress_start(&progress, "rows", 1);
   status = json ? print_rows(q) : smma_write_output(path, "--output", write_rows, &r);
   smma_unit_close(&unit);
+  smma_vector_close(q->reader);
+  if (stream && stream != stdin) fclose(stream);
   return status;
 }

@@ -1,4 +1,4 @@
-/* softmma show: prints the model and the evidence of a GPU or an instruction. */
+/* softmma show: prints the model and the evidence of a GPU or an instruction, or the range of a format. */
 #include "cli/describe.h"
 #include "cli/target.h"
 #include "facts/gpu.h"
@@ -9,15 +9,9 @@ static smma_datum *instructions_datum(const smma_instruction *const *found, size
   return list;
 }
 
-/* Shows the instructions of that name, in every architecture that has it. */
-static int show_everywhere(const char *name, bool json) {
-  const smma_instruction *found[SMMA_ARCH_COUNT];
-  smma_error error;
-  const size_t count = smma_resolve_everywhere(name, found, &error);
-  if (count == 0 && smma_format_from_text(name) != SMMA_NO_FORMAT)
-    return smma_complain("'%s' is a format; 'softmma list --formats %s' shows it", name, name);
-  if (count == 0) return smma_complain("%s (see 'softmma list')", error.text);
-  if (json) smma_print_datum(instructions_datum(found, count));
+/* Shows instructions: the only one, or a list of several. */
+static int show_instructions(const smma_instruction *const *found, size_t count, bool is_list, bool json) {
+  if (json) smma_print_datum(is_list ? instructions_datum(found, count) : smma_instruction_datum(*found));
   for (size_t i = 0; !json && i < count; i++) {
     if (i) putchar('\n');
     smma_print_instruction(found[i]);
@@ -25,12 +19,57 @@ static int show_everywhere(const char *name, bool json) {
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
-static int show_one(const smma_instruction *i, bool json) {
-  if (json)
-    smma_print_datum(smma_instruction_datum(i));
-  else
-    smma_print_instruction(i);
+/* ---- Formats ---- */
+
+static void print_formats(const smma_datum *formats) {
+  const bool is_list = smma_datum_kind_of(formats) == SMMA_DATUM_LIST;
+  if (!is_list) smma_print_format(formats);
+  for (size_t i = 0; is_list && i < smma_datum_size(formats); i++) {
+    if (i) putchar('\n');
+    smma_print_format(smma_datum_at(formats, i));
+  }
+}
+
+/* Shows what smma_named_format_datum returned. */
+static int show_formats(smma_datum *formats, bool json) {
+  if (json) {
+    smma_print_datum(formats);
+  } else {
+    if (!smma_datum_is_complete(formats)) smma_die("out of memory");
+    print_formats(formats);
+    smma_datum_free(formats);
+  }
   return smma_finish_output(SMMA_EXIT_EQUAL);
+}
+
+/* ---- Instructions ---- */
+
+/* Shows the instructions of that name, in every architecture that has it. */
+static int show_everywhere(const char *name, bool json) {
+  const smma_instruction *found[SMMA_ARCH_COUNT];
+  smma_error error;
+  const size_t count = smma_resolve_everywhere(name, found, &error);
+  if (count) return show_instructions(found, count, true, json);
+  smma_datum *formats = smma_named_format_datum(name);
+  return formats ? show_formats(formats, json) : smma_complain("%s (see 'softmma list')", error.text);
+}
+
+/* Shows the preferred instruction of the GPU for each format that the name stands for, as far as the GPU has one. */
+static int show_each_format(const smma_target *target, const char *name, const smma_choice *choice, bool json) {
+  const smma_instruction *found[SMMA_MOST_FORMATS_OF_NAME];
+  const char *list = smma_formats_of_name(name);
+  size_t count = 0;
+  smma_error error;
+  while (*list) {
+    char one[SMMA_FORMAT_NAME_SIZE];
+    smma_formats formats;
+    list = smma_next_format(list, one);
+    smma_require(smma_formats_of_options(one, "--in", choice->out, &formats, &error), &error);
+    if (!(found[count] = smma_find_by_formats(target->gpu, &formats, NULL))) continue;
+    smma_require(smma_check_basis(found[count++], target->gpu, &error), &error);
+  }
+  if (!count) return smma_complain("%s has no instruction for %s: %s", target->gpu, name, smma_formats_of_name(name));
+  return show_instructions(found, count, true, json);
 }
 
 static int show_gpu(const smma_target *target, bool json) {
@@ -46,9 +85,11 @@ static int show_gpu(const smma_target *target, bool json) {
 }
 
 int smma_command_show(int argc, const char **argv) {
-  const char *on = NULL, **names;
+  const char *on = NULL, *several, **names;
   smma_choice choice = {.instr = NULL};
   const smma_instruction *chosen = NULL;
+  smma_datum *formats;
+  smma_format_filter filter;
   smma_target target;
   smma_error error;
   int json = 0, status;
@@ -57,16 +98,28 @@ int smma_command_show(int argc, const char **argv) {
                                  {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
                                  POPT_TABLEEND};
   names = smma_parse_options(argc, argv, options, 0, 1,
-                             "NAME: a canonical name as 'softmma list' prints it, or a PTX, SASS or AMD spelling.\n"
+                             "NAME: a canonical name as 'softmma list' prints it, a PTX, SASS or AMD spelling, or a\n"
+                             "number format, such as e5m2 or nvfp4: its range and its encodings.\n"
                              "A GPU alone shows what its matrix unit computes, one line for each pair of formats.\n",
                              &status);
   if (!names) return status;
   if (*names && choice.instr) smma_die("--instr: '%s' already gives it; leave it out", *names);
-  if (*names) choice.instr = *names;
+  if (*names && on && smma_format_filter_from_text(*names, SMMA_NO_FORMAT, &filter, NULL) == SMMA_OK)
+    choice.in = *names;
+  else if (*names)
+    choice.instr = *names;
+  if (!on && !choice.instr && choice.in && (formats = smma_named_format_datum(choice.in))) {
+    smma_require(smma_check_options("a format", "in json", &error), &error);
+    return show_formats(formats, json);
+  }
   if (!on && !choice.instr) smma_die("a name is missing; for example softmma show H100, or show HMMA.16816.F32");
   if (!on) smma_require(smma_check_options("the name of an instruction", "instr json", &error), &error);
   if (!on) return show_everywhere(choice.instr, json);
-  smma_require(smma_read_target(on, &target, &error) && smma_chosen(&target, &choice, &chosen, &error), &error);
-  if (chosen) return show_one(chosen, json);
+  smma_require(smma_read_target(on, &target, &error), &error);
+  if (!choice.instr && !target.custom && (several = target.more ? target.more : choice.in) &&
+      !(target.more && choice.in) && smma_formats_of_name(several))
+    return show_each_format(&target, several, &choice, json);
+  smma_require(smma_chosen(&target, &choice, &chosen, &error), &error);
+  if (chosen) return show_instructions(&chosen, 1, false, json);
   return show_gpu(&target, json);
 }

@@ -169,7 +169,6 @@ int smma_command_trace(int argc, const char **argv) {
       {"d", 0, POPT_ARG_STRING, &o.own, 0, "one or two results of your own, whose worst element is traced",
        "FILE[,FILE]"},
       {"svg", 0, POPT_ARG_STRING, &o.svg, 0, "also draw the error over k into this file", "FILE"},
-      {NULL, 'o', POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, &o.svg, 0, "--svg", NULL},
       {"every", 0, POPT_ARG_LONGLONG, &o.every, 0, "with --json: print every N-th step (default: 1)", "N"},
       {"json", 0, POPT_ARG_NONE, &o.json, 0, "print as JSON", NULL},
       SMMA_OPTION_GROUP("Operands:"),

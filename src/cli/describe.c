@@ -91,3 +91,89 @@ void smma_print_gpu(const smma_datum *gpu, const char *name) {
   print_list_of("Evidence", smma_datum_get(gpu, "evidence"));
   print_list_of("Open questions", smma_datum_get(gpu, "questions"));
 }
+
+/* ---- Formats ---- */
+
+static int integer_at(const smma_datum *record, const char *key) {
+  return (int)smma_datum_integer_of(smma_datum_get(record, key));
+}
+
+/* Prints how the bits of an encoding are used. */
+static void print_bits(const smma_datum *format) {
+  const int bits = integer_at(format, "bits"), exponent = integer_at(format, "exponent_bits"),
+            fraction = integer_at(format, "fraction_bits");
+  const bool sign = smma_datum_real_of(smma_datum_get(format, "min")) < 0,
+             integer = smma_datum_kind_of(smma_datum_get(format, "bias")) == SMMA_DATUM_NULL;
+  const int ignored = integer ? 0 : bits - sign - exponent - fraction;
+  printf("%-20s%d", "bits", bits);
+  if (integer) printf(", %s", sign ? "two's complement" : "without a sign");
+  if (!integer) printf(": %s%d of the exponent, %d of the fraction", sign ? "sign, " : "", exponent, fraction);
+  if (ignored) printf(", %d ignored", ignored);
+  putchar('\n');
+  if (!integer) printf("%-20s%d\n", "bias", integer_at(format, "bias"));
+}
+
+/* Prints a number in decimal, and in hexadecimal unless it is an integer of few digits. */
+static void print_number(const smma_datum *format, const char *label, const char *key) {
+  const smma_datum *number = smma_datum_get(format, key);
+  const double value = smma_datum_real_of(number);
+  if (smma_datum_kind_of(number) == SMMA_DATUM_NULL) return;
+  printf("%-20s%.17g", label, value);
+  if (value != (double)(int)value) printf(" = %a", value);
+  putchar('\n');
+}
+
+/* Prints encodings, or ranges of encodings. */
+static void print_codes(const smma_datum *format, const char *label, const char *key) {
+  const smma_datum *codes = smma_datum_get(format, key);
+  printf("%-20s", label);
+  for (size_t i = 0; i < smma_datum_size(codes); i++) {
+    const smma_datum *code = smma_datum_at(codes, i);
+    const bool is_range = smma_datum_kind_of(code) == SMMA_DATUM_LIST;
+    const char *first = smma_datum_text_of(is_range ? smma_datum_at(code, 0) : code),
+               *last = smma_datum_text_of(is_range ? smma_datum_at(code, 1) : code);
+    printf("%s0x%s", i ? ", " : "", first);
+    if (strcmp(first, last) != 0) printf(" to 0x%s", last);
+  }
+  printf("%s\n", smma_datum_size(codes) ? "" : "none");
+}
+
+/* Prints the block-scaled formats whose elements or scale factors have this format. */
+static void print_blocks(const char *name) {
+  for (size_t i = 0; i < smma_block_format_count; i++) {
+    const smma_block_format *f = &smma_block_formats[i];
+    const bool is_element = strcmp(name, smma_format_text(f->element)) == 0;
+    if (!is_element && strcmp(name, smma_format_text(f->scale)) != 0) continue;
+    printf("%-20s%s (%d %s elements share a scale factor in %s)\n", is_element ? "elements of" : "scale factors of",
+           f->name, f->block, smma_format_text(f->element), smma_format_text(f->scale));
+  }
+}
+
+static void print_plain_format(const smma_datum *format) {
+  const char *name = smma_text_at(format, "name");
+  printf("%-20s%s\n", "format", name);
+  print_bits(format);
+  print_number(format, "largest", "max");
+  print_number(format, "least", "min");
+  print_number(format, "smallest normal", "smallest_normal");
+  print_number(format, "smallest subnormal", "smallest_subnormal");
+  print_codes(format, "zero", "zero");
+  print_codes(format, "infinity", "infinity");
+  print_codes(format, "NaN", "nan");
+  print_blocks(name);
+}
+
+void smma_print_format(const smma_datum *format) {
+  const smma_datum *element = smma_datum_get(format, "element");
+  const char *name = smma_text_at(format, "name");
+  if (!element) {
+    print_plain_format(format);
+  } else {
+    printf("%-20s%s: blocks of %d elements, with one scale factor each\n\nelements\n", "format", name,
+           integer_at(format, "block"));
+    print_plain_format(element);
+    printf("\nscale factors\n");
+    print_plain_format(smma_datum_get(format, "scale"));
+  }
+  printf("%-20s'softmma list %s' lists those that take it\n", "instructions", name);
+}

@@ -1,4 +1,4 @@
-/* Instructions as text, for the commands show and custom. */
+/* Instructions, GPUs and formats as text, for the commands list, show and custom. */
 #ifndef SMMA_CLI_DESCRIBE_H
 #define SMMA_CLI_DESCRIBE_H
 
@@ -13,5 +13,8 @@ void smma_print_instruction(const smma_instruction *instruction);
 
 /* Prints what smma_gpu_datum returned, under the name that the user typed. */
 void smma_print_gpu(const smma_datum *gpu, const char *name);
+
+/* Prints what smma_format_datum or smma_block_format_datum returned, one property per line. */
+void smma_print_format(const smma_datum *format);
 
 #endif

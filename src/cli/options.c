@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "cli/target.h"
 #include "io/count.h"
 #include "isa/nearest.h"
@@ -22,7 +23,7 @@ static const smma_command *command;
 
 int smma_run_command(const smma_command *one, int argc, const char **argv) {
   command = one;
-  return command->run(argc, argv);
+  return smma_finish_redirection(command->run(argc, argv));
 }
 
 /* Memory that popt allocated: the context, which owns the remaining arguments, and the values of string options. */
@@ -34,7 +35,10 @@ static const char **plain_arguments; /* the arguments that name no target, follo
 static const struct poptOption *table_read; /* the command's table, once its options are read */
 static bool is_set[MAX_OPTIONS];            /* whether the command line has an option, or a later name of it */
 
+static char *output_path; /* the value of -o in a command whose table has no option "output" */
+
 static void free_options(void) {
+  free(output_path);
   for (int i = 0; i < MAX_OPTIONS; i++) {
     free(strings[i]);
     for (char **word = words[i]; word && *word; word++) free(*word);
@@ -121,12 +125,9 @@ static const struct {
      "'softmma trace H100:f16 A.npy B.npy --at 3,5' follows an element of a product"},
     {"m n k", "shape"},
     {"gpu gpus on k", "set"},
-    {"list:format list:in list:dtype",
-     "'softmma list H100' lists all instructions of a GPU; their names contain the formats"},
     {"exact", "explain"},
     {"library", "as"},
     {"module", "name"},
-    {"o output", "the output goes to standard output: put '>FILE' at the end of the command"},
     {"csv", "json"},
     {"accumulator accumulate accumulator-format acc", "out"},
     {"tolerance:seed", "the data are the same in every run; leave it out"},
@@ -339,8 +340,15 @@ static void describe_usage(char *text, size_t size) {
 
 /* ---- Options of every command, and other names that users try for an option ---- */
 
-/* popt's value of -o and --output in a command that draws with --svg and has no output of its own. */
-enum { OUTPUT_OF_SVG = MAX_OPTIONS + 1 };
+/* popt's value of -o and --output in a command whose table has no option "output". */
+enum { OUTPUT = MAX_OPTIONS + 1 };
+
+/* Options that -o stands for, if the command has them and the name of the file has this ending. */
+static const struct {
+  const char *ending, *option;
+} pictures[] = {{".svg", "svg"}, {".svg", "plot"}, {".png", "plot"}, {".svg", "chart"}, {".dot", "dot"}};
+
+enum { PICTURES = sizeof pictures / sizeof *pictures };
 
 /* A synonym stands for the option, if the command has it and has no option of the synonym's name. */
 static const struct {
@@ -380,8 +388,20 @@ enum { SYNONYMS = sizeof synonyms / sizeof *synonyms };
 
 static int asks_help, asks_quiet, asks_strict;
 
-/* Fills `common` with --help, --quiet, --strict (if the command has --on), -c for -C, -o for --svg, and the synonyms
-   that the command's table does not have itself. */
+/* Returns what --help says about -o. */
+static const char *describe_output(const struct poptOption *table) {
+  static char text[256];
+  size_t used = (size_t)snprintf(text, sizeof text, "write the output to this file, once it is complete");
+  if (find_option(table, "json")) used += (size_t)snprintf(text + used, sizeof text - used, "; FILE.json: as JSON");
+  for (int i = 0; i < PICTURES; i++)
+    if (find_option(table, pictures[i].option))
+      used += (size_t)snprintf(text + used, sizeof text - used, "; FILE%s: as --%s", pictures[i].ending,
+                               pictures[i].option);
+  return text;
+}
+
+/* Fills `common` with --help, --quiet, --strict (if the command has --on), -c for -C, -o (if the command has no output
+   of its own), and the synonyms that the command's table does not have itself. */
 static void take_common_options(const struct poptOption *table, struct poptOption common[SYNONYMS + 6]) {
   int count = 0;
   common[count++] = (struct poptOption){"help", 'h', POPT_ARG_NONE, &asks_help, 0, "show this help", NULL};
@@ -395,10 +415,9 @@ static void take_common_options(const struct poptOption *table, struct poptOptio
   if (c && c->shortName == 'C')
     common[count++] =
         (struct poptOption){NULL, 'c', c->argInfo | POPT_ARGFLAG_DOC_HIDDEN, c->arg, (int)(c - table) + 1, NULL, NULL};
-  const struct poptOption *svg = find_option(table, "svg");
-  if (svg && !find_option(table, "output"))
+  if (!find_option(table, "output"))
     common[count++] =
-        (struct poptOption){"output", 'o', svg->argInfo | POPT_ARGFLAG_DOC_HIDDEN, svg->arg, OUTPUT_OF_SVG, NULL, NULL};
+        (struct poptOption){"output", 'o', POPT_ARG_STRING, &output_path, OUTPUT, describe_output(table), "FILE"};
   for (int i = 0; i < SYNONYMS; i++) {
     const struct poptOption *o = find_option(table, synonyms[i].option);
     if (!o || find_option(table, synonyms[i].name)) continue;
@@ -554,9 +573,7 @@ static int refuse_no_file(const struct poptOption *table, const char *program_na
 static int refuse_argument(const struct poptOption *table, int most, const char *program_name) {
   if (refuse_no_file(table, program_name)) return SMMA_EXIT_FAILED;
   return smma_complain("unexpected argument '%s'%s (see '%s --help')", plain_arguments[most],
-                       strcmp(command->name, "vectors record") == 0
-                           ? "; test vectors of a file are run by 'softmma verify FILE --unit UNIT'"
-                       : find_option(table, "d") && find_option(table, "c")
+                       find_option(table, "d") && find_option(table, "c")
                            ? "; C is -C FILE, and a result of your own is --d FILE"
                        : find_option(table, "d")      ? "; give all results of your own to --d, separated by commas"
                        : find_option(table, "unit")   ? "; a program under test is --unit pipe:PROGRAM"
@@ -585,24 +602,37 @@ static void note_unknown(unknown_options *u, const char *name) {
     u->name[u->count++] = name;
 }
 
-/* Takes the value that popt has read for an option; `code` is the option's index + 1, or OUTPUT_OF_SVG. */
-static int take_option(const struct poptOption *table, int code, char *given[MAX_OPTIONS]) {
-  const struct poptOption *svg = find_option(table, "svg");
-  if (code != OUTPUT_OF_SVG) return take_value(table, &table[code - 1], given);
-  const int status = take_value(table, svg, given);
-  const char *file = *(char **)svg->arg;
-  if (status != SMMA_EXIT_EQUAL || smma_ends_with(file, ".svg")) return status;
-  return smma_complain("-o: '%s': it takes a picture, FILE.svg; text goes to standard output: '>FILE'", file);
+/* Takes the file of -o, which popt has stored in `output_path` in place of `earlier`. A picture becomes the value of
+   the option that draws it, and JSON sets --json. */
+static int take_output(const struct poptOption *table, char *earlier, char *given[MAX_OPTIONS]) {
+  char *const path = output_path;
+  smma_error error;
+  if (!path) return smma_complain("out of memory");
+  for (int i = 0; i < PICTURES; i++) {
+    const struct poptOption *o = find_option(table, pictures[i].option);
+    if (!o || !smma_ends_with(path, pictures[i].ending)) continue;
+    output_path = earlier;
+    *(char **)o->arg = path;
+    return take_value(table, o, given);
+  }
+  free(earlier);
+  const struct poptOption *json = find_option(table, "json");
+  if (json && smma_ends_with(path, ".json")) *(int *)json->arg = is_set[json - table] = true;
+  return smma_check_ending(path, "-o", json ? ".txt or .json" : ".txt", &error) ? SMMA_EXIT_EQUAL
+                                                                                : smma_complain("%s", error.text);
 }
 
 /* Reads all options and arguments of the context, and counts the arguments that name no target. Stops at a value that
    popt refuses; `*code` is then below -1. Stops not at unknown options, so that all are reported at once. */
 static int read_options(const struct poptOption *table, int most, int *code, int *count, unknown_options *unknown) {
-  char *given[MAX_OPTIONS] = {NULL};
+  char *given[MAX_OPTIONS] = {NULL}, *earlier_output = NULL;
   int status = SMMA_EXIT_EQUAL;
-  while (status == SMMA_EXIT_EQUAL && ((*code = poptGetNextOpt(context)) > 0 || *code == POPT_ERROR_BADOPT))
-    if (*code > 0)
-      status = take_option(table, *code, given);
+  for (; status == SMMA_EXIT_EQUAL && ((*code = poptGetNextOpt(context)) > 0 || *code == POPT_ERROR_BADOPT);
+       earlier_output = output_path)
+    if (*code == OUTPUT)
+      status = take_output(table, earlier_output, given);
+    else if (*code > 0)
+      status = take_value(table, &table[*code - 1], given);
     else
       note_unknown(unknown, poptBadOption(context, POPT_BADOPTION_NOALIAS));
   if (status == SMMA_EXIT_EQUAL && *code == -1 && !unknown->count && !asks_help)
@@ -646,7 +676,10 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   if (count > least && count == most && strstr(command->arguments, " A B [") &&
       (*status = refuse_no_file(table, program)))
     return NULL; /* the optional matrix may be a misspelled target instead */
-  if (count >= least && count <= most) return plain_arguments;
+  if (count >= least && count <= most) {
+    *status = smma_redirect_output(output_path);
+    return *status == SMMA_EXIT_EQUAL ? plain_arguments : NULL;
+  }
   *status = count > most
                 ? refuse_argument(table, most, program)
                 : smma_complain("too few arguments: %s %s (see '%s --help')", program, command->arguments, program);

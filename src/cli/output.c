@@ -1,5 +1,6 @@
 #include "cli/output.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cluster/ranks.h"
 #include "page/page.h"
 
 bool smma_is_standard_output(const char *path) { return strcmp(path, "-") == 0; }
@@ -24,6 +26,43 @@ int smma_write_output(const char *path, const char *option, smma_output_writer *
   if (!to_file) return smma_finish_output(SMMA_EXIT_EQUAL);
   return smma_output_commit(&output, &error) ? SMMA_EXIT_EQUAL : smma_complain("%s: %s", option, error.text);
 }
+
+/* ---- -o of commands that print: standard output becomes a file ---- */
+
+static smma_output redirected; /* the file that standard output goes to; the stream is NULL if there is none */
+
+int smma_redirect_output(const char *path) {
+  smma_error error;
+  if (!path || smma_is_standard_output(path) || smma_rank()) return SMMA_EXIT_EQUAL;
+  if (!*path) return smma_complain("-o: the name of the file is empty");
+  if (!smma_output_open(path, &redirected, &error)) return smma_complain("-o: %s", error.text);
+  fflush(stdout);
+  if (dup2(fileno(redirected.stream), STDOUT_FILENO) >= 0) return SMMA_EXIT_EQUAL;
+  smma_output_abandon(&redirected);
+  return smma_complain("-o: %s: cannot write: %s", path, strerror(errno));
+}
+
+bool smma_output_is_redirected(void) { return redirected.stream != NULL; }
+
+/* Reports whether nothing was written to a file. */
+static bool is_empty(const smma_output *output) {
+  struct stat status;
+  return fstat(fileno(output->stream), &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
+}
+
+int smma_finish_redirection(int status) {
+  smma_error error;
+  if (!redirected.stream) return status;
+  if (status != SMMA_EXIT_FAILED) status = smma_finish_output(status);
+  if (status != SMMA_EXIT_FAILED && is_empty(&redirected))
+    status = smma_complain("-o: %s: nothing was printed; leave -o out", redirected.path);
+  if (status != SMMA_EXIT_FAILED)
+    return smma_output_commit(&redirected, &error) ? status : smma_complain("-o: %s", error.text);
+  smma_output_abandon(&redirected);
+  return status;
+}
+
+/* ---- Files of other options ---- */
 
 static bool write_text(FILE *stream, const void *text, smma_error *error) {
   (void)error;

@@ -28,6 +28,13 @@ int smma_write_page(const char *path, const char *option, smma_datum *parts);
 int smma_write_unit(const char *path, const char *option, const smma_instruction *unit);
 int smma_write_plan(const char *path, const smma_plan *plan);
 
+/* From smma_redirect_output to smma_finish_redirection, standard output goes to a file. The file appears if `status` is
+   not SMMA_EXIT_FAILED; otherwise nothing is left of it. Both return an exit status; smma_finish_redirection returns
+   `status` if it succeeds. NULL and "-" have no effect. */
+int smma_redirect_output(const char *path);
+bool smma_output_is_redirected(void);
+int smma_finish_redirection(int status);
+
 /* Fails if the file could not be written. Call it before a long computation. Changes no file. */
 bool smma_check_writable(const char *path, const char *option, smma_error *error);
 

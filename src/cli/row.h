@@ -13,8 +13,13 @@
 /* Prints the drawing of `dot --explain`, as wide as the terminal. Fails if memory runs out. */
 bool smma_print_explanation(const smma_instruction *instruction, const smma_row *row, smma_error *error);
 
-/* Reads the kind of test vectors that --kind names. If it is unknown, the error has the names of all kinds. */
+/* Reads the kind of test vectors that --kind names; a note says which kind another name stands for. If it is unknown,
+   the error has the names of all kinds. */
 bool smma_read_kind(const char *text, smma_row_kind *kind, smma_error *error);
+
+/* Reads --kind, unless `kind_text` is NULL, and the format of the file to write. One error names the faults of both. */
+bool smma_read_kind_and_format(const char *kind_text, const char *format_text, const char *path, smma_row_kind *kind,
+                               smma_vector_format *format, smma_error *error);
 
 /* Makes the recipe for a campaign's test vectors: the kind of --kind, or the default mixture if `kind` is NULL. */
 bool smma_read_recipe(const char *kind, long long seed, smma_campaign_recipe *recipe, smma_error *error);

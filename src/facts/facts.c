@@ -89,42 +89,39 @@ smma_datum *smma_instruction_datum(const smma_instruction *i) {
   return record;
 }
 
-smma_datum *smma_instructions_datum(const char *gpu) {
+smma_datum *smma_instructions_datum(const char *gpu, const smma_format_filter *filter) {
   const smma_arch_id only = gpu ? smma_find_arch(gpu) : SMMA_ARCH_COUNT;
   smma_datum *list = smma_datum_list();
   for (int a = 0; a < SMMA_ARCH_COUNT; a++) {
     const smma_instruction_table *table = smma_architectures[a].table;
     if (gpu ? a != (int)only : !smma_architectures[a].listed) continue;
     for (size_t i = 0; i < table->count; i++)
-      if (!gpu || smma_gpu_has(gpu, table->row[i].name))
+      if ((!gpu || smma_gpu_has(gpu, table->row[i].name)) && smma_passes_filter(&table->row[i], filter))
         smma_datum_append(list, smma_instruction_datum(&table->row[i]));
   }
   return list;
 }
 
-smma_datum *smma_gpus_datum(smma_arch_id only) {
+/* Reports whether an instruction of the GPU passes the filter. */
+static bool has_instruction(const char *gpu, smma_arch_id arch, const smma_format_filter *filter) {
+  const smma_instruction_table *table = smma_architectures[arch].table;
+  for (size_t i = 0; i < table->count; i++)
+    if (smma_passes_filter(&table->row[i], filter) && smma_gpu_has(gpu, table->row[i].name)) return true;
+  return false;
+}
+
+smma_datum *smma_gpus_datum(smma_arch_id only, const smma_format_filter *filter) {
   smma_datum *list = smma_datum_list();
   for (size_t g = 0; g < smma_gpu_count; g++) {
     smma_datum *gpu;
     if (only != SMMA_ARCH_COUNT && smma_gpus[g].arch != only) continue;
+    if (!has_instruction(smma_gpus[g].name, smma_gpus[g].arch, filter)) continue;
     gpu = smma_datum_record();
     smma_put_text(gpu, "arch", smma_architectures[smma_gpus[g].arch].name);
     smma_put_text(gpu, "name", smma_gpus[g].name);
     smma_datum_append(list, gpu);
   }
   return list;
-}
-
-smma_datum *smma_format_datum(smma_format format) {
-  const smma_encoding f = smma_encoding_of(format);
-  const bool integer = f.specials == SMMA_SPECIALS_INTEGER;
-  smma_datum *record = smma_datum_record();
-  smma_put_text(record, "name", smma_format_text(format));
-  smma_put_count(record, "bits", (uint64_t)f.bits);
-  smma_datum_put(record, "exponent_bits", integer ? smma_datum_null() : smma_datum_count(f.exponent_bits));
-  smma_datum_put(record, "fraction_bits", integer ? smma_datum_null() : smma_datum_count(f.fraction_bits));
-  smma_datum_put(record, "bias", integer ? smma_datum_null() : smma_datum_count(f.bias));
-  return record;
 }
 
 smma_datum *smma_formats_datum(void) {

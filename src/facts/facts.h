@@ -4,6 +4,7 @@
 
 #include "datum/datum.h"
 #include "isa/catalogue.h"
+#include "isa/formats.h"
 
 enum { SMMA_FACTS_VERSION = 1 }; /* of docs/facts.schema.json */
 
@@ -14,14 +15,24 @@ smma_datum *smma_instruction_datum(const smma_instruction *instruction);
 /* Writes "ue8m0 per 32"; an empty text without scale factors. Returns `text`. */
 const char *smma_scale_text(const smma_instruction *instruction, char text[32]);
 
-/* Returns a list of the instructions of a GPU or architecture, or of all listed architectures if `gpu` is NULL. */
-smma_datum *smma_instructions_datum(const char *gpu);
+/* Returns a list of the instructions of a GPU or architecture, or of all listed architectures if `gpu` is NULL, that
+   pass the filter. */
+smma_datum *smma_instructions_datum(const char *gpu, const smma_format_filter *filter);
 
-/* Returns a list of an architecture's GPUs, {"arch", "name"}; SMMA_ARCH_COUNT stands for all architectures. */
-smma_datum *smma_gpus_datum(smma_arch_id arch);
+/* Returns a list of an architecture's GPUs, {"arch", "name"}, that have an instruction that passes the filter;
+   SMMA_ARCH_COUNT stands for all architectures. */
+smma_datum *smma_gpus_datum(smma_arch_id arch, const smma_format_filter *filter);
 
-/* Returns {"name", "bits", "exponent_bits", "fraction_bits", "bias"}; the last three are null for integers. */
+/* Returns {"name", "bits", "exponent_bits", "fraction_bits", "bias", "max", "min", "smallest_normal",
+   "smallest_subnormal", "infinity", "nan", "zero"}. The parts of an encoding and the two smallest numbers are null for
+   integers; a smallest number is also null if the format has no such numbers. "infinity" and "zero" are lists of
+   encodings, and "nan" is a list of their ranges, [first, last], as hexadecimal digits. */
 smma_datum *smma_format_datum(smma_format format);
+
+/* Returns the record of the format of that name. For a block-scaled format it is {"name", "block", "element", "scale"}:
+   the number of elements that share a scale factor, and the records of both formats. For a name that stands for several
+   formats, such as "fp8", it is the list of their records. Returns NULL for other names. */
+smma_datum *smma_named_format_datum(const char *name);
 
 /* Returns a list of the formats of matrices. */
 smma_datum *smma_formats_datum(void);

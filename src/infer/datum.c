@@ -157,7 +157,7 @@ static void put_counts(smma_datum *record, const smma_inference *f) {
 smma_datum *smma_inference_datum(const smma_infer_request *r, const smma_inference *f) {
   const smma_instruction *i = r->instruction;
   smma_datum *record = smma_datum_record(), *model = smma_datum_null(), *words = smma_datum_text("");
-  char text[SMMA_INFERRED_NAN_SIZE];
+  char text[SMMA_INFERRED_NAN_SIZE], limits[SMMA_INFER_LIMITS_SIZE];
   if (smma_inference_has_model(f)) {
     smma_datum_free(model), smma_datum_free(words);
     describe_unit(smma_inferred_unit(f, "inferred"), &model, &words);
@@ -188,5 +188,7 @@ smma_datum *smma_inference_datum(const smma_infer_request *r, const smma_inferen
   smma_datum_put(record, "no_function", no_function_datum(i, f));
   smma_describe_inferred_nan(i, f, text);
   smma_put_text(record, "nan_text", text);
+  smma_describe_infer_limits(r, f, limits);
+  smma_put_text(record, "limits", limits);
   return record;
 }

@@ -34,6 +34,22 @@ void smma_describe_infer_reason(const smma_infer_request *r, const smma_inferenc
   }
 }
 
+void smma_describe_infer_limits(const smma_infer_request *r, const smma_inference *f,
+                                char text[SMMA_INFER_LIMITS_SIZE]) {
+  enum { size = SMMA_INFER_LIMITS_SIZE };
+  const unsigned long long rows = f->rows + f->fresh, computed = f->computed, budget = r->budget, most = r->most_rows;
+  *text = 0;
+  if (budget != SMMA_INFER_BUDGET) {
+    smma_append_text(text, size, "candidate models computed %llu vectors; the budget of %llu ends a search", computed,
+                     budget);
+    smma_append_text(text, size, " only while no model reproduces all rows%s",
+                     most || f->recording ? "" : ", and does not limit the rows of the unit (--most-rows does)");
+  }
+  if (!most) return;
+  smma_append_text(text, size, "%sthe unit computed %llu rows of at most %llu", *text ? "; " : "", rows, most);
+  if (rows > most) smma_append_text(text, size, ", because a stage that has begun is finished");
+}
+
 static const smma_instruction *make(const smma_inference *found, const smma_composition *p, const char *name) {
   smma_custom custom = found->model;
   custom.named.rule.with.composition = *p;

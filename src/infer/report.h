@@ -17,6 +17,12 @@ enum { SMMA_INFER_REASON_SIZE = 300 };
 void smma_describe_infer_reason(const smma_infer_request *request, const smma_inference *found,
                                 char text[SMMA_INFER_REASON_SIZE]);
 
+/* Writes how far the limits that the request sets were used, and what each of them limits; writes an empty text if the
+   request sets none. */
+enum { SMMA_INFER_LIMITS_SIZE = 500 };
+void smma_describe_infer_limits(const smma_infer_request *request, const smma_inference *found,
+                                char text[SMMA_INFER_LIMITS_SIZE]);
+
 /* Returns the model as an instruction named `name`, or NULL if memory runs out. Release it with smma_custom_release. */
 const smma_instruction *smma_inferred_unit(const smma_inference *found, const char *name);
 

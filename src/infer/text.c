@@ -108,7 +108,7 @@ static void print_rivals(FILE *stream, const smma_inference *f, const smma_datum
 void smma_print_inference_summary(FILE *stream, const smma_infer_request *r, const smma_inference *f,
                                   const smma_datum *datum) {
   const smma_instruction *i = r->instruction;
-  char nan[SMMA_INFERRED_NAN_SIZE], reason[SMMA_INFER_REASON_SIZE];
+  char nan[SMMA_INFERRED_NAN_SIZE], reason[SMMA_INFER_REASON_SIZE], limits[SMMA_INFER_LIMITS_SIZE];
   smma_describe_infer_reason(r, f, reason);
   fprintf(stream, "%s %s on %s: %s%s%s\n", smma_arch_name(i), i->name, r->unit->name,
           smma_infer_outcome_text(f->outcome), *reason ? ", because " : "", reason);
@@ -130,6 +130,8 @@ void smma_print_inference_summary(FILE *stream, const smma_infer_request *r, con
   if (!f->recording && smma_has_inferred(f))
     fprintf(stream, ", then %llu of another seed, which all agree with the model", (unsigned long long)f->fresh);
   fprintf(stream, "; %.1f s, of which the unit took %.1f\n", f->seconds, f->unit_seconds);
+  smma_describe_infer_limits(r, f, limits);
+  if (*limits) fprintf(stream, "limits: %s\n", limits);
   smma_describe_inferred_nan(i, f, nan);
   if (*nan && smma_has_inferred(f)) fprintf(stream, "NaN: %s\n", nan);
   if (f->neighbours) {

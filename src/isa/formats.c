@@ -31,24 +31,55 @@ static bool answers_to(const smma_block_format *format, const char *name) {
   return format->name[i] == 0 || (i && format->name[i] == '_');
 }
 
-/* Names that stand for several formats, and the formats. */
+const smma_block_format *smma_find_block_format(const char *name) {
+  for (size_t f = 0; f < smma_block_format_count; f++)
+    if (answers_to(&smma_block_formats[f], name)) return &smma_block_formats[f];
+  return NULL;
+}
+
+/* Names that stand for several formats, and the formats: as advice, and as a list of all. */
 static const struct {
-  const char *word, *formats;
-} ambiguous[] = {{"fp8", "e4m3 or e5m2; with scale factors of blocks, mxfp8 or mxfp8_e5m2"},
-                 {"f8", "e4m3 or e5m2; with scale factors of blocks, mxfp8 or mxfp8_e5m2"},
-                 {"float8", "e4m3 or e5m2; with scale factors of blocks, mxfp8 or mxfp8_e5m2"},
-                 {"fp6", "e3m2 or e2m3; with scale factors of blocks, mxfp6_e3m2 or mxfp6_e2m3"},
-                 {"f6", "e3m2 or e2m3; with scale factors of blocks, mxfp6_e3m2 or mxfp6_e2m3"},
-                 {"float", "f32 or f64"}};
+  const char *word, *advice, *list;
+} ambiguous[] = {
+    {"fp8", "e4m3 or e5m2; with scale factors of blocks, mxfp8 or mxfp8_e5m2", "e4m3,e5m2,e4m3fnuz,e5m2fnuz"},
+    {"f8", "e4m3 or e5m2; with scale factors of blocks, mxfp8 or mxfp8_e5m2", "e4m3,e5m2,e4m3fnuz,e5m2fnuz"},
+    {"float8", "e4m3 or e5m2; with scale factors of blocks, mxfp8 or mxfp8_e5m2", "e4m3,e5m2,e4m3fnuz,e5m2fnuz"},
+    {"bf8", "e5m2, or e5m2fnuz on CDNA 3", "e5m2,e5m2fnuz"},
+    {"fp6", "e3m2 or e2m3; with scale factors of blocks, mxfp6_e3m2 or mxfp6_e2m3", "e3m2,e2m3"},
+    {"f6", "e3m2 or e2m3; with scale factors of blocks, mxfp6_e3m2 or mxfp6_e2m3", "e3m2,e2m3"},
+    {"float", "f32 or f64", "f32,f64"}};
+
+enum { AMBIGUOUS = sizeof ambiguous / sizeof *ambiguous };
+
+/* Returns the index of a name in `ambiguous`, or AMBIGUOUS. */
+static size_t find_ambiguous(const char *name) {
+  char form[SMMA_NAME_SIZE];
+  size_t i = 0;
+  smma_squeeze(name, form, sizeof form);
+  while (i < AMBIGUOUS && strcmp(form, ambiguous[i].word) != 0) i++;
+  return i;
+}
+
+const char *smma_formats_of_name(const char *name) {
+  const size_t i = find_ambiguous(name);
+  return i < AMBIGUOUS ? ambiguous[i].list : NULL;
+}
+
+const char *smma_next_format(const char *list, char name[SMMA_FORMAT_NAME_SIZE]) {
+  const size_t length = strcspn(list, ",");
+  snprintf(name, SMMA_FORMAT_NAME_SIZE, "%.*s", length < SMMA_FORMAT_NAME_SIZE ? (int)length : SMMA_FORMAT_NAME_SIZE,
+           list);
+  return list + length + (list[length] == ',');
+}
 
 smma_status smma_refuse_unknown_format(const char *name, bool blocks, smma_error *error) {
-  char why[160], list[600] = "", form[SMMA_NAME_SIZE];
-  smma_squeeze(name, form, sizeof form);
+  char why[160], list[600] = "";
+  const size_t several = find_ambiguous(name);
   smma_spelled_from_text(name, strlen(name), why, sizeof why);
   if (*why) return smma_set_error(error, SMMA_NOT_FOUND, "%s", why);
-  for (size_t i = 0; i < sizeof ambiguous / sizeof *ambiguous; i++)
-    if (strcmp(form, ambiguous[i].word) == 0)
-      return smma_set_error(error, SMMA_NOT_FOUND, "'%s' names several formats; type %s", name, ambiguous[i].formats);
+  if (several < AMBIGUOUS)
+    return smma_set_error(error, SMMA_NOT_FOUND, "'%s' names several formats; type %s", name,
+                          ambiguous[several].advice);
   for (int row = 0; row < SMMA_FORMAT_COUNT; row++)
     if (smma_is_operand_format(smma_format_at(row)))
       smma_append_text(list, sizeof list, "%s, ", smma_format_text(smma_format_at(row)));
@@ -62,8 +93,7 @@ smma_status smma_refuse_unknown_format(const char *name, bool blocks, smma_error
 static smma_status read_input(const char *name, smma_block_format *input, smma_error *error) {
   *input = (smma_block_format){name, smma_format_from_text(name), SMMA_NO_FORMAT, 0};
   if (input->element != SMMA_NO_FORMAT) return SMMA_OK;
-  for (size_t f = 0; f < smma_block_format_count; f++)
-    if (answers_to(&smma_block_formats[f], name)) return *input = smma_block_formats[f], SMMA_OK;
+  if (smma_find_block_format(name)) return *input = *smma_find_block_format(name), SMMA_OK;
   return smma_refuse_unknown_format(name, true, error);
 }
 
@@ -117,6 +147,52 @@ const char *smma_inputs_text(const smma_instruction *i, char text[SMMA_INPUTS_TE
 
 smma_block_format smma_input_of(const smma_instruction *i, bool of_a) {
   return (smma_block_format){NULL, of_a ? i->a : i->b, i->scale, i->scale_block};
+}
+
+/* ---- Filters ---- */
+
+/* Appends the formats of a name to a filter's formats of A (`matrix` 0) or of B (1). */
+static smma_status add_inputs(smma_format_filter *filter, int matrix, const char *name, smma_error *error) {
+  const char *list = smma_formats_of_name(name);
+  if (!list) list = name;
+  while (*list) {
+    char one[SMMA_FORMAT_NAME_SIZE];
+    list = smma_next_format(list, one);
+    const smma_status status = read_input(one, &filter->input[matrix][filter->inputs[matrix]++], error);
+    if (status != SMMA_OK) return status;
+  }
+  return SMMA_OK;
+}
+
+smma_status smma_format_filter_from_text(const char *in, smma_format d, smma_format_filter *filter, smma_error *error) {
+  const size_t length = in ? strcspn(in, ",:") : 0;
+  char first[64];
+  *filter = (smma_format_filter){.d = d};
+  if (!in) return SMMA_OK;
+  snprintf(first, sizeof first, "%.*s", length < sizeof first ? (int)length : (int)sizeof first - 1, in);
+  const smma_status status = add_inputs(filter, 0, *first ? first : in, error);
+  return status == SMMA_OK && in[length] ? add_inputs(filter, 1, in + length + 1, error) : status;
+}
+
+/* Reports whether the format of the instruction's A (`of_a`) or B is among the filter's formats of `matrix`. */
+static bool passes(const smma_instruction *i, bool of_a, const smma_format_filter *filter, int matrix) {
+  const smma_block_format own = smma_input_of(i, of_a);
+  for (const smma_block_format *x = filter->input[matrix]; x < filter->input[matrix] + filter->inputs[matrix]; x++)
+    if (x->element == own.element && (!x->block || (x->block == own.block && x->scale == own.scale))) return true;
+  return false;
+}
+
+/* Reports whether the format of the instruction's scale factors is among the filter's formats of A. */
+static bool passes_as_scale(const smma_instruction *i, const smma_format_filter *filter) {
+  for (const smma_block_format *x = filter->input[0]; i->scale_block && x < filter->input[0] + filter->inputs[0]; x++)
+    if (!x->block && x->element == i->scale) return true;
+  return false;
+}
+
+bool smma_passes_filter(const smma_instruction *i, const smma_format_filter *filter) {
+  if (filter->d != SMMA_NO_FORMAT && filter->d != i->d) return false;
+  if (filter->inputs[1]) return passes(i, true, filter, 0) && passes(i, false, filter, 1);
+  return !filter->inputs[0] || passes(i, true, filter, 0) || passes(i, false, filter, 0) || passes_as_scale(i, filter);
 }
 
 /* ---- The instruction ---- */

@@ -16,6 +16,10 @@ typedef struct {
 extern const smma_block_format smma_block_formats[];
 extern const size_t smma_block_format_count;
 
+/* Returns the block-scaled format of that name ("nvfp4"), or the first whose name without its suffix it is ("mxfp8");
+   NULL for other names. */
+const smma_block_format *smma_find_block_format(const char *name);
+
 /* Returns D's default format if A and B have the format `in`: f64 for f64, s32 for integers, otherwise f32. */
 smma_format smma_usual_output(smma_format in);
 
@@ -24,6 +28,27 @@ smma_status smma_refuse_unknown_format(const char *name, bool blocks, smma_error
 
 /* Works like smma_formats_find of softmma.h, with D's format as a number: SMMA_NO_FORMAT means the default. */
 smma_status smma_formats_from_text(const char *in, smma_format d, smma_formats *formats, smma_error *error);
+
+/* Returns the formats that vendors or users call by a name that is no format of its own, separated by commas:
+   "e3m2,e2m3" for "fp6". Returns NULL for other names. */
+const char *smma_formats_of_name(const char *name);
+
+/* Copies the first name of such a list, and returns the text after its comma. */
+enum { SMMA_FORMAT_NAME_SIZE = 64 };
+const char *smma_next_format(const char *list, char name[SMMA_FORMAT_NAME_SIZE]);
+
+/* Formats that instructions are to have. A name such as "fp8" allows several formats. */
+enum { SMMA_MOST_FORMATS_OF_NAME = 4 };
+typedef struct {
+  smma_block_format input[2][SMMA_MOST_FORMATS_OF_NAME]; /* the block is 0 in a format without scale factors */
+  int inputs[2];                                         /* numbers of formats in input[0] and input[1] */
+  smma_format d;                                         /* SMMA_NO_FORMAT: any */
+} smma_format_filter;
+
+/* Reads a filter: "A,B" or "A:B" for the formats of A and of B, or the format of one of them (or of their scale
+   factors); NULL allows all. Returns SMMA_OK, or an error. */
+smma_status smma_format_filter_from_text(const char *in, smma_format d, smma_format_filter *filter, smma_error *error);
+bool smma_passes_filter(const smma_instruction *instruction, const smma_format_filter *filter);
 
 /* Returns the format of a matrix's elements with their scale factors, in `text` or as a constant: "f16", "nvfp4", "e2m1
    with ue8m0 per 16". */

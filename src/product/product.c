@@ -455,15 +455,31 @@ static bool take_files(smma_matrix_product *p, files *f, const smma_notes *notes
   return true;
 }
 
+/* Notes slices that are empty, and a distance between promotions that K does not reach. */
+static void note_sums(const smma_matrix_product *p, const smma_notes *notes) {
+  const smma_gemm_arguments *g = &p->arguments;
+  const smma_instruction *i = p->request->instruction;
+  const size_t part = g->promote_every ? g->promote_every : (size_t)i->k, parts = (g->k + part - 1) / part;
+  if (i->sparse || g->k == 0) return;
+  if (g->split_k > parts)
+    smma_say(notes, "split-k: slices with elements: %zu of %zu, because K = %zu and a slice has a multiple of %zu",
+             parts, g->split_k, g->k, part);
+  if (p->request->promote_every && g->promote_every >= g->k)
+    smma_say(notes, "promote-every: K = %zu is not greater than %zu, so no partial sum moves before the end", g->k,
+             g->promote_every);
+}
+
 bool smma_product_take(smma_matrix_product *p, const smma_notes *notes, smma_error *error) {
   files f = {{{.format = SMMA_NO_FORMAT}}, {false}};
   const bool done = read_files(p, &f, error) && take_files(p, &f, notes, error) &&
                     smma_tensor_new(p->d.format, p->arguments.m, p->arguments.n, &p->d, error);
   for (smma_product_matrix which = 0; which < SMMA_PRODUCT_MATRICES; which++) forget(&f, which);
-  if (done)
+  if (done) {
     smma_product_fill(p);
-  else
+    note_sums(p, notes);
+  } else {
     smma_product_free(p);
+  }
   return done;
 }
 

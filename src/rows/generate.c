@@ -216,9 +216,21 @@ static const char *const kind_text[SMMA_ROWS_KINDS] = {"random",       "normal",
 
 const char *smma_row_kind_text(smma_row_kind kind) { return kind_text[kind]; }
 
+/* Other names of kinds. */
+static const struct {
+  const char *name;
+  smma_row_kind kind;
+} other_names[] = {{"special", SMMA_ROWS_EDGE},   {"specials", SMMA_ROWS_EDGE},   {"edges", SMMA_ROWS_EDGE},
+                   {"corner", SMMA_ROWS_EDGE},    {"corners", SMMA_ROWS_EDGE},    {"nan", SMMA_ROWS_EDGE},
+                   {"inf", SMMA_ROWS_EDGE},       {"infinity", SMMA_ROWS_EDGE},   {"zero", SMMA_ROWS_ZEROS},
+                   {"subnormal", SMMA_ROWS_TINY}, {"subnormals", SMMA_ROWS_TINY}, {"denormal", SMMA_ROWS_TINY},
+                   {"denormals", SMMA_ROWS_TINY}, {"gaussian", SMMA_ROWS_NORMAL}, {"cancel", SMMA_ROWS_CANCELLATION}};
+
 smma_row_kind smma_row_kind_from_text(const char *text) {
   int kind = 0;
   while (kind < SMMA_ROWS_KINDS && strcmp(text, kind_text[kind]) != 0) kind++;
+  for (size_t i = 0; kind == SMMA_ROWS_KINDS && i < sizeof other_names / sizeof *other_names; i++)
+    if (strcmp(text, other_names[i].name) == 0) kind = other_names[i].kind;
   return (smma_row_kind)kind;
 }
 

@@ -12,7 +12,8 @@ enum { SMMA_ROWS_OF_GEN = SMMA_ROWS_ILL };
    or "aimed". */
 const char *smma_row_kind_text(smma_row_kind kind);
 
-/* Returns the kind with that name, or SMMA_ROWS_KINDS if there is none. */
+/* Returns the kind with that name, or with another name such as "special" for "edge" or "subnormal" for "tiny". Returns
+   SMMA_ROWS_KINDS if there is none. */
 smma_row_kind smma_row_kind_from_text(const char *text);
 
 /* Fills a, b, c and the scale factors of row `index`; does not set d. */

@@ -1,4 +1,5 @@
 /* Campaigns, merged shards, open questions, vector files, recordings, and test vectors that distinguish units. */
+#include <errno.h>
 #include <string.h>
 
 #include "binding.h"
@@ -292,7 +293,8 @@ static void release(PyObject *capsule) { free_recording(PyCapsule_GetPointer(cap
 
 static bool copy_rows(const smma_rows *rows, size_t count, void *taker, smma_error *error) {
   recording *r = taker;
-  (void)error;
+  if (r->count + count > r->rows.capacity && !smma_rows_grow(&r->rows, 2 * (r->count + count)))
+    return smma_fail(error, "there is no memory for so many rows");
   smma_rows_copy(&r->rows, r->count, rows, 0, count);
   r->count += count;
   return true;
@@ -300,38 +302,56 @@ static bool copy_rows(const smma_rows *rows, size_t count, void *taker, smma_err
 
 static bool record(const smma_record_request *q, recording *r, smma_error *error) {
   if (!smma_record_check(q, error)) return false;
-  if (!smma_rows_allocate(q->instruction, (size_t)q->rows, &r->rows))
+  if (!smma_rows_allocate(q->instruction, q->reader ? 1 : (size_t)q->rows, &r->rows))
     return smma_fail(error, "rows is %llu: there is no memory for so many", (unsigned long long)q->rows);
   smma_record_header(q, &r->header);
   return smma_record(q, copy_rows, r, error);
 }
 
-/* Records a unit's results, from (Instruction, unit, rows, seed, kind or None). Returns (recording, device and date,
-   arrays). */
+/* Opens the file whose vectors are recorded. */
+static bool open_vectors(smma_record_request *q, const char *path, FILE **stream, smma_error *error) {
+  *stream = fopen(path, "r");
+  if (!*stream) return smma_fail(error, "vectors: %s: %s", path, strerror(errno));
+  return smma_record_from(q, *stream, path, error);
+}
+
+/* Records a unit's results, from (Instruction or None, unit, rows, seed, kind or None, path of a vector file or None).
+   Returns (Instruction or its handle, recording, device and date, arrays). The Instruction may be None if the file
+   names it. */
 PyObject *python_record(PyObject *module, PyObject *arguments) {
   PyObject *object, *computing, *capsule;
   unsigned long long rows, seed;
-  const char *kind;
+  const char *kind, *path;
   smma_record_request q = {.unit = NULL};
   smma_unit unit;
   smma_error error = {SMMA_OK, ""};
+  FILE *stream = NULL;
   recording *r;
   suspended before;
   bool good;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "OOKKz", &object, &computing, &rows, &seed, &kind)) return NULL;
-  q.instruction = instruction_of(object);
-  if (!q.instruction || !recipe_of(kind, seed, &q.recipe)) return NULL;
+  if (!PyArg_ParseTuple(arguments, "OOKKzz", &object, &computing, &rows, &seed, &kind, &path)) return NULL;
+  if (object != Py_None && !(q.instruction = instruction_of(object))) return NULL;
+  if (!recipe_of(kind, seed, &q.recipe)) return NULL;
   r = PyMem_Calloc(1, sizeof *r);
   if (!r) return PyErr_NoMemory();
-  if (!open_unit(computing, &unit, &error)) return free_recording(r), fail_with(&error);
-  r->instruction = Py_NewRef(object);
-  q.unit = &unit, q.rows = rows;
-  before = suspend_python();
-  good = record(&q, r, &error);
-  smma_unit_close(&unit);
-  capsule = resume_python(before) && good ? PyCapsule_New(r, recording_name, release) : NULL;
-  if (capsule) return Py_BuildValue("(NsN)", capsule, r->header.recorded_on, arrays_of_rows(&r->rows, r->count));
+  good = !path || open_vectors(&q, path, &stream, &error);
+  if (good) r->instruction = object == Py_None ? handle_of(q.instruction) : Py_NewRef(object);
+  good = good && (r->instruction || smma_no_memory(&error));
+  if (good && open_unit(computing, &unit, &error)) {
+    q.unit = &unit, q.rows = rows;
+    before = suspend_python();
+    good = record(&q, r, &error);
+    smma_unit_close(&unit);
+    good = resume_python(before) && good;
+  } else {
+    good = false;
+  }
+  smma_vector_close(q.reader);
+  if (stream) fclose(stream);
+  capsule = good ? PyCapsule_New(r, recording_name, release) : NULL;
+  if (capsule)
+    return Py_BuildValue("(ONsN)", r->instruction, capsule, r->header.recorded_on, arrays_of_rows(&r->rows, r->count));
   free_recording(r);
   return fail_with(&error);
 }
@@ -373,6 +393,16 @@ PyObject *python_recording_write(PyObject *module, PyObject *arguments) {
     smma_output_abandon(&output);
   if (!good) return fail_with(&error);
   Py_RETURN_NONE;
+}
+
+/* Returns the name of the kind of test vectors that another name stands for, or None. */
+PyObject *python_row_kind(PyObject *module, PyObject *name) {
+  const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+  const smma_row_kind kind = text ? smma_row_kind_from_text(text) : SMMA_ROWS_KINDS;
+  (void)module;
+  if (!text) return NULL;
+  if (kind == SMMA_ROWS_KINDS) Py_RETURN_NONE;
+  return PyUnicode_FromString(smma_row_kind_text(kind));
 }
 
 /* ---- Test vectors that distinguish units ---- */

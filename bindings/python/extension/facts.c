@@ -9,9 +9,10 @@
 #include "experiment/run.h"
 #include "facts/gpu.h"
 #include "io/file.h"
+#include "isa/formats.h"
 #include "rows/copy.h"
 
-/* Returns the list of that name: "gpus", "formats", "questions", "units" or "experiments"; or "all" facts. */
+/* Returns the list of that name: "formats", "questions", "units" or "experiments"; or "all" facts. */
 PyObject *python_facts(PyObject *module, PyObject *name) {
   const char *kind = PyUnicode_AsUTF8AndSize(name, NULL);
   suspended before;
@@ -19,7 +20,6 @@ PyObject *python_facts(PyObject *module, PyObject *name) {
   (void)module;
   if (!kind) return NULL;
   before = suspend_python();
-  if (strcmp(kind, "gpus") == 0) list = smma_gpus_datum(SMMA_ARCH_COUNT);
   if (strcmp(kind, "all") == 0) list = smma_facts_datum();
   if (strcmp(kind, "formats") == 0) list = smma_formats_datum();
   if (strcmp(kind, "questions") == 0) list = smma_questions_datum();
@@ -27,6 +27,20 @@ PyObject *python_facts(PyObject *module, PyObject *name) {
   if (strcmp(kind, "experiments") == 0) list = smma_experiments_datum();
   if (resume_python(before)) return value_from(list);
   smma_datum_free(list);
+  return NULL;
+}
+
+/* Returns the record of a format; raises LookupError for a name that is none, or that of several formats. */
+PyObject *python_format_facts(PyObject *module, PyObject *name) {
+  const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+  smma_datum *format = text ? smma_named_format_datum(text) : NULL;
+  smma_error error;
+  (void)module;
+  if (!text) return NULL;
+  if (format && smma_datum_kind_of(format) == SMMA_DATUM_RECORD) return value_from(format);
+  smma_datum_free(format);
+  smma_refuse_unknown_format(text, true, &error);
+  PyErr_Format(PyExc_LookupError, "name: %s", error.text);
   return NULL;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "binding.h"
+#include "facts/facts.h"
 #include "isa/catalogue.h"
 #include "isa/find.h"
 #include "isa/formats.h"
@@ -108,13 +109,38 @@ smma_arch_id arch_of(PyObject *gpu) {
   return arch;
 }
 
-/* Returns the handles of a GPU's instructions in order of preference. If `gpu` is None, returns the instructions of all
-   listed architectures. */
-PyObject *python_catalogue(PyObject *module, PyObject *gpu) {
-  PyObject *list;
-  smma_arch_id only = gpu == Py_None ? SMMA_ARCH_COUNT : arch_of(gpu);
+/* Reads the formats that instructions are to have, which are None or text; sets a LookupError if it fails. */
+static bool filter_of(const char *in, const char *out, smma_format_filter *filter) {
+  const smma_format d = out ? smma_format_from_text(out) : SMMA_NO_FORMAT;
+  smma_error error;
+  if (out && d == SMMA_NO_FORMAT)
+    smma_refuse_unknown_format(out, false, &error);
+  else if (smma_format_filter_from_text(in, d, filter, &error) == SMMA_OK)
+    return true;
+  PyErr_Format(PyExc_LookupError, "%s: %s", out && d == SMMA_NO_FORMAT ? "out_dtype" : "in_dtype", error.text);
+  return false;
+}
+
+/* Returns the record of each GPU that has an instruction with these formats of A and B, and of D, which may be None. */
+PyObject *python_gpus_of(PyObject *module, PyObject *arguments) {
+  const char *in, *out;
+  smma_format_filter filter;
   (void)module;
-  if (PyErr_Occurred()) return NULL;
+  if (!PyArg_ParseTuple(arguments, "zz", &in, &out) || !filter_of(in, out, &filter)) return NULL;
+  return value_from(smma_gpus_datum(SMMA_ARCH_COUNT, &filter));
+}
+
+/* Returns the handles of a GPU's instructions in order of preference. If the GPU is None, returns the instructions of
+   all listed architectures. The formats of A and B, and of D, may be None. */
+PyObject *python_catalogue(PyObject *module, PyObject *arguments) {
+  PyObject *gpu, *list;
+  const char *in, *out;
+  smma_format_filter filter;
+  smma_arch_id only;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "Ozz", &gpu, &in, &out)) return NULL;
+  only = gpu == Py_None ? SMMA_ARCH_COUNT : arch_of(gpu);
+  if (PyErr_Occurred() || !filter_of(in, out, &filter)) return NULL;
   list = PyList_New(0);
   for (int a = 0; list && a < SMMA_ARCH_COUNT; a++) {
     const smma_instruction_table *table = smma_architectures[a].table;
@@ -122,6 +148,7 @@ PyObject *python_catalogue(PyObject *module, PyObject *gpu) {
     for (size_t i = 0; list && i < table->count; i++) {
       PyObject *handle;
       if (gpu != Py_None && !smma_gpu_has(PyUnicode_AsUTF8AndSize(gpu, NULL), table->row[i].name)) continue;
+      if (!smma_passes_filter(&table->row[i], &filter)) continue;
       handle = handle_of(&table->row[i]);
       if (!handle || PyList_Append(list, handle) < 0) Py_CLEAR(list);
       Py_XDECREF(handle);

@@ -55,7 +55,8 @@ _NAMES = {
     "_trace": "SumDivergence Trace TracedTarget trace",
     "_tree": "Tree tree",
     "_unit_tree": "UnitTree unit_tree",
-    "_units": "Custom Format Gpu Instruction InstructionList Listing dtype find formats gpu gpus instruction instructions",
+    "_units": "BlockFormatFacts Custom Format FormatFacts Gpu Instruction InstructionList Listing dtype find format formats"
+    " gpu gpus instruction instructions",
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 _OPTIONAL = ("jax", "recipes", "torch")  # modules; jax and torch need JAX and PyTorch

@@ -136,14 +136,17 @@ from softmma._unit_tree import (
     unit_tree as unit_tree,
 )
 from softmma._units import (
+    BlockFormatFacts as BlockFormatFacts,
     Custom as Custom,
     Format as Format,
+    FormatFacts as FormatFacts,
     Gpu as Gpu,
     Instruction as Instruction,
     InstructionList as InstructionList,
     Listing as Listing,
     dtype as dtype,
     find as find,
+    format as format,
     formats as formats,
     gpu as gpu,
     gpus as gpus,

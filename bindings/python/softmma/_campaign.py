@@ -362,17 +362,20 @@ class Recording:
 def record(
     unit: Unit,
     *,
-    on: str | Instruction = "H100",
+    on: str | Instruction | None = None,
     instr: str | Instruction | None = None,
     in_dtype: Any = None,
     out_dtype: Any = None,
     rows: int = 10000,
     seed: int = 0,
     kind: str | None = None,
+    vectors: Path | None = None,
 ) -> Recording:
-    """Records a unit's results for a campaign's test vectors.
+    """Records a unit's results for a campaign's test vectors, or for those of a vector file.
 
-    ``unit``, ``rows``, ``seed`` and ``kind`` are as in `campaign`; the instruction is chosen as in `matmul`.
+    ``unit``, ``rows``, ``seed`` and ``kind`` are as in `campaign`; the instruction is chosen as in `matmul`. With
+    ``vectors``, the path of a file, the unit computes the test vectors of the file, which also names the instruction;
+    another instruction with the same formats may be given, but no ``rows``, ``seed`` or ``kind``.
 
         >>> import softmma
         >>> kept = softmma.record("model", on="A100", instr="HMMA.16816.F32", rows=100)
@@ -385,8 +388,14 @@ def record(
     check_number("rows", rows, 1)
     check_number("seed", seed, 0)
     check_kind(kind, "all")
-    instruction = one_instruction(on, instr, in_dtype, out_dtype)
-    return Recording(instruction, *_core.record(instruction, unit, rows, seed, kind))
+    if vectors is not None and (rows, seed, kind) != (10000, 0, None):
+        raise ValueError("rows, seed and kind have no effect with vectors; leave them out")
+    given = None
+    if vectors is None or (on, instr, in_dtype, out_dtype) != (None, None, None, None):
+        given = one_instruction("H100" if on is None else on, instr, in_dtype, out_dtype)
+    path = None if vectors is None else _file(vectors, "vectors")
+    taken, *kept = _core.record(given, unit, rows, seed, kind, path)
+    return Recording(taken if isinstance(taken, Instruction) else Instruction(*_core.describe(taken)), *kept)
 
 
 # ---- Test vectors that distinguish units ----

@@ -195,6 +195,8 @@ class Inference:
     """Number of vectors whose NaN encoding differs from that of `same`."""
     nan_text: str
     """A sentence about NaN encodings in the results; empty if no result is NaN."""
+    limits: str
+    """How far ``budget`` and ``most_rows`` were used, and what each limits; empty if neither is given."""
     value: dict[str, Any]
     """The record that ``softmma infer --json`` prints."""
 
@@ -222,6 +224,8 @@ class Inference:
             + (f", then {self.fresh} of another seed, which all agree with the model" if self.fresh and self.outcome.startswith("found") else "")
             + f"; {self.seconds:.1f} s, of which the unit took {self.unit_seconds:.1f}"
         )
+        if self.limits:
+            yield f"limits: {self.limits}"
         if self.nan_text and self.outcome.startswith("found"):
             yield f"NaN: {self.nan_text}"
         if self.rivals:
@@ -294,7 +298,7 @@ def infer(
 
     ``rows`` is the number of final check vectors, from another seed. ``search`` is the number of vectors searched for
     one that distinguishes a neighbouring value. ``budget`` is the number of vectors that candidate models may compute
-    until one agrees with every vector (default: 100,000,000). After ``most_rows`` queried vectors no new step begins.
+    until one agrees with every vector (default: 100,000,000); it does not limit the vectors that the unit computes. After ``most_rows`` queried vectors no new step begins.
     ``record`` is a file that keeps the answers; if it exists, the search continues from it. ``progress`` is called with
     a line of text on each step. The result does not depend on time: the same unit, arguments and seed give the same
     result on any machine.
@@ -334,7 +338,8 @@ def infer(
     proof = _Proof(i)
     structures, misfit, no_function = value["structures"], value["misfit"], value["no_function"]
     same = ("outcome", "because", "nan", "more_rivals", "rows", "calls", "fresh", "rounds", "tried", "computed",
-            "samples", "wrong", "seconds", "unit_seconds", "nan_different", "same_nan_different", "nan_text")  # fmt: skip
+            "samples", "wrong", "seconds", "unit_seconds", "nan_different", "same_nan_different", "nan_text",
+            "limits")  # fmt: skip
     return Inference(
         **{member: value[member] for member in same},
         unit=name,

@@ -81,6 +81,42 @@ class Format(NamedTuple):
     dtype: np.dtype[Any]
 
 
+class FormatFacts(NamedTuple):
+    """The numbers and the encodings of a format.
+
+    ``max`` and ``min`` are the largest and the least finite number. The parts of an encoding (``exponent_bits``,
+    ``fraction_bits``, ``bias``) and the two smallest numbers are None for integers; a smallest number is also None if
+    the format has no such numbers. ``infinity`` and ``zero`` list encodings, ``nan`` lists ranges of encodings (first
+    and last), all as hexadecimal digits.
+    """
+
+    name: str
+    bits: int
+    exponent_bits: int | None
+    fraction_bits: int | None
+    bias: int | None
+    max: float
+    min: float
+    smallest_normal: float | None
+    smallest_subnormal: float | None
+    infinity: list[str]
+    nan: list[list[str]]
+    zero: list[str]
+    value: dict[str, Any]
+    """The record that ``softmma show FORMAT --json`` prints."""
+
+
+class BlockFormatFacts(NamedTuple):
+    """A block-scaled format: ``block`` elements share a scale factor."""
+
+    name: str
+    block: int
+    element: FormatFacts
+    scale: FormatFacts
+    value: dict[str, Any]
+    """The record that ``softmma show FORMAT --json`` prints."""
+
+
 # For each block-scaled format: the formats of elements and scale factors, and the elements that share a factor.
 BLOCK_FORMATS = {name: (element, scale, block) for name, element, scale, block in _core.block_formats()}
 
@@ -240,9 +276,15 @@ def text_of(x: Any, what: str, meaning: str = "a name") -> str:
     return x
 
 
-def gpus() -> Listing[Gpu]:
-    """Returns the names of GPUs that ``on=`` takes besides architectures. Case, blanks and hyphens are ignored."""
-    return Listing((Gpu(*row) for row in _core.gpus()), _core.facts("gpus"))
+def gpus(*, in_dtype: str | None = None, out_dtype: str | None = None) -> Listing[Gpu]:
+    """Returns the names of GPUs that ``on=`` takes besides architectures. Case, blanks and hyphens are ignored.
+
+    ``in_dtype`` and ``out_dtype`` select GPUs that have an instruction with these formats, as in `instructions`. Raises
+    LookupError if there is no such format.
+    """
+    value = _core.gpus_of(in_dtype, out_dtype)
+    names = {row["name"] for row in value}
+    return Listing((Gpu(*row) for row in _core.gpus() if row[0] in names), value)
 
 
 def gpu(on: str) -> GpuFacts:
@@ -258,8 +300,24 @@ def gpu(on: str) -> GpuFacts:
 
 
 def formats() -> Listing[Format]:
-    """Returns the number formats of matrices and scale factors."""
+    """Returns the number formats of matrices and scale factors. Their ``value`` has the range of each, too."""
     return Listing((Format(*row) for row in _core.formats()), _core.facts("formats"))
+
+
+def format(name: str) -> FormatFacts | BlockFormatFacts:
+    """Returns the numbers and the encodings of a format, or of the elements and scale factors of a block-scaled one.
+
+        >>> import softmma
+        >>> softmma.format("e5m2").max
+        57344.0
+
+    Raises LookupError if there is no such format.
+    """
+    value = _core.format_facts(name)
+    if "block" not in value:
+        return FormatFacts(**value, value=value)
+    element, scale = (FormatFacts(**value[key], value=value[key]) for key in ("element", "scale"))
+    return BlockFormatFacts(value["name"], value["block"], element, scale, value)
 
 
 def dtype(format: Any) -> np.dtype[Any]:
@@ -303,15 +361,23 @@ def one_instruction(
     return given if isinstance(given, Instruction) else chosen(str(on), given if instr else None, in_dtype, out_dtype)
 
 
-def instructions(on: str | None = None, *, every_n: bool = False) -> InstructionList:
+def instructions(
+    on: str | None = None, *, every_n: bool = False, in_dtype: str | None = None, out_dtype: str | None = None
+) -> InstructionList:
     """Lists the instructions of a GPU or architecture in order of preference (default: of all that are listed).
 
-    Instructions that differ only in N are one entry, with the smallest N, unless ``every_n``. Raises LookupError if
-    there is no such GPU.
+    Instructions that differ only in N are one entry, with the smallest N, unless ``every_n``. ``in_dtype`` selects
+    those whose A or B (or scale factors) have this format, and ``out_dtype`` those whose D has this one. A name such as
+    "fp8" stands for several formats, and "e4m3,e5m2" for that of A and that of B. Raises LookupError if there is no
+    such GPU or format.
+
+        >>> import softmma
+        >>> softmma.instructions("A100", in_dtype="tf32", out_dtype="f32")[0].name
+        'mma.m16n8k8.f32.tf32.tf32.f32'
     """
     seen = set()
     result = InstructionList()
-    for handle in _core.catalogue(on):
+    for handle in _core.catalogue(on, in_dtype, out_dtype):
         i = Instruction(*_core.describe(handle))
         family = i.name.partition(".")[0]
         key = i.arch, family, i.m, i.k, i.a, i.b, i.c, i.d, i.scale, i.scale_block, i.sparse_group, i.rule

@@ -11,7 +11,7 @@ from conftest import REPOSITORY
 TIER = "check"
 SCHEMA = json.loads((REPOSITORY / "docs/facts.schema.json").read_text())
 RECORDED = REPOSITORY / "tests/vectors/recorded"
-TYPES = {"object": dict, "array": list, "string": str, "integer": int, "null": type(None)}
+TYPES = {"object": dict, "array": list, "string": str, "integer": int, "number": float, "null": type(None)}
 KEYWORDS = {"type", "required", "properties", "additionalProperties", "items", "const", "pattern"}
 KEYWORDS |= {"minimum", "minItems", "minLength", "description", "title", "$schema", "$defs"}
 

@@ -61,11 +61,19 @@ def make_shards():
 CALLS = {
     "list": (["list"], lambda: softmma.instructions(every_n=True)),
     "list one": (["list", "MI300X"], lambda: softmma.instructions("MI300X", every_n=True)),
+    "list a format": (["list", "fp8"], lambda: softmma.instructions(every_n=True, in_dtype="fp8")),
+    "list formats of A, B and D": (
+        ["list", "B200", "--in", "e4m3,e2m1", "--out", "f32"],
+        lambda: softmma.instructions("B200", every_n=True, in_dtype="e4m3,e2m1", out_dtype="f32"),
+    ),
     "list gpus": (["list", "--gpus"], softmma.gpus),
+    "list gpus of a format": (["list", "--gpus", "--in", "mxfp4"], lambda: softmma.gpus(in_dtype="mxfp4")),
     "list formats": (["list", "--formats"], softmma.formats),
     "list questions": (["list", "--experiments"], softmma.questions),
     "list facts": (["list", "--facts"], lambda: SimpleNamespace(value=softmma.facts())),
     "show a GPU": (["show", "H100"], lambda: softmma.gpu("H100")),
+    "show a format": (["show", "e5m2"], lambda: softmma.format("e5m2")),
+    "show a block-scaled format": (["show", "nvfp4"], lambda: softmma.format("nvfp4")),
     "show": (["show", "HMMA.16816.F32", "--on", "A100"], lambda: softmma.instruction("A100", "HMMA.16816.F32")),
     "explain": (
         ["explain", "--on", "A100", *MULTIPLY],
@@ -312,6 +320,10 @@ CALLS = {
         ["vectors", "record", "--unit", "custom:unit.json", *ON_AMPERE, "--rows", "300"],
         lambda: softmma.record("custom:unit.json", **AMPERE, rows=300),
     ),
+    "record vectors of a file": (
+        ["vectors", "record", "rows.txt", "--unit", "custom:unit.json"],
+        lambda: softmma.record("custom:unit.json", vectors="rows.txt"),
+    ),
     "record with scale factors": (
         ["vectors", "record", "--unit", "model", *ON_BLACKWELL, "--rows", "20", "--seed", "3", "--kind", "tiny"],
         lambda: softmma.record("model", **BLACKWELL, rows=20, seed=3, kind="tiny"),
@@ -338,6 +350,7 @@ FILES = {
     "verify": make_vectors,
     "verify of a unit": make_vectors,
     "record": make_unit,
+    "record vectors of a file": make_vectors,
     "next": make_unit,
 }
 

@@ -106,6 +106,97 @@ def test_dtypes_have_the_formats_values(format):
         np.testing.assert_array_equal(softmma.round(every, "f64"), every.astype(np.float64))
 
 
+# Formats without a dtype, with the codes (without a sign) of infinity and of the first and the last NaN, and whether
+# the code of -0 is NaN.
+SPELLED = {
+    "e3m4": (0x70, 0x71, 0x7F, False), "e4m3-bias11-fnuz": (None, None, None, True),
+    "e5m2-finite": (None, None, None, False), "ue5m3-bias16-nan": (None, 0xFF, 0xFF, False),
+    "binary8p3se": (0x7F, None, None, True), "binary8p1ue": (0xFE, 0xFF, 0xFF, False),
+    "binary8p1uf": (None, 0xFF, 0xFF, False), "binary8p1sf": (None, None, None, True),
+    "binary6p3uf": (None, 0x3F, 0x3F, False),
+    "s5": (None, None, None, False), "u7": (None, None, None, False),
+}  # fmt: skip
+
+
+def values_of(name, facts):
+    """Returns the number of each encoding of a format as a dict."""
+    if name not in SPELLED:
+        dtype = softmma.dtype(name)
+        used = 128 if name == "ue4m3" else 2**facts.bits
+        with np.errstate(invalid="ignore"):
+            values = np.arange(used, dtype=f"u{dtype.itemsize}").view(dtype).astype(np.float64)
+        return dict(enumerate(values.tolist()))
+    infinity, first, last, zero_is_nan = SPELLED[name]
+    if facts.bias is None:
+        half = 2 ** (facts.bits - 1) if name[0] == "s" else 2**facts.bits
+        return {code: code - (2 * half if code >= half else 0) for code in range(2**facts.bits)}
+    sign, fraction = 1 << facts.exponent_bits + facts.fraction_bits, 1 << facts.fraction_bits
+    value = {}
+    for code in range(2**facts.bits):
+        fields = code % sign
+        exponent = fields // fraction
+        x = (fields % fraction / fraction + (exponent > 0)) * 2.0 ** (max(exponent, 1) - facts.bias)
+        if fields == infinity:
+            x = np.inf
+        elif first is not None and first <= fields <= last or zero_is_nan and code == sign:
+            x = np.nan
+        value[code] = -x if code >= sign else x
+    return value
+
+
+@pytest.mark.parametrize("name", [*(f.name for f in softmma.formats() if f.bits in (4, 6, 8, 16)), *SPELLED])
+def test_format(name):
+    """The numbers and encodings of a format are those of all its codes."""
+    facts = softmma.format(name)
+    value = values_of(name, facts)
+    finite = {code: x for code, x in value.items() if np.isfinite(x)}
+    assert (facts.max, facts.min) == (max(finite.values()), min(finite.values()))
+    assert [int(code, 16) for code in facts.infinity] == [code for code, x in value.items() if np.isinf(x)]
+    assert [int(code, 16) for code in facts.zero] == [code for code, x in value.items() if x == 0]
+    assert all(len(code) == (facts.bits + 3) // 4 for code in facts.infinity + facts.zero + sum(facts.nan, []))
+    nan = [code for first, last in facts.nan for code in range(int(first, 16), int(last, 16) + 1)]
+    assert nan == [code for code, x in value.items() if np.isnan(x)]
+    if facts.bias is None:
+        assert facts.smallest_normal is facts.smallest_subnormal is None
+        return
+    exponents = (1 << facts.exponent_bits) - 1
+    is_normal = {code: code >> facts.fraction_bits & exponents or name == "ue8m0" for code in finite}
+    normal = [abs(x) for code, x in finite.items() if x and is_normal[code]]
+    subnormal = [abs(x) for code, x in finite.items() if x and not is_normal[code]]
+    assert facts.smallest_normal == (min(normal) if normal else None)
+    assert facts.smallest_subnormal == (min(subnormal) if subnormal else None)
+
+
+def test_formats_of_blocks():
+    facts = softmma.format("nvfp4")
+    assert (facts.block, facts.element.name, facts.scale.name) == (16, "e2m1", "ue4m3")
+    assert softmma.format("mxfp8").name == "mxfp8_e4m3"
+    assert softmma.format("half").max == 65504 and softmma.format("f64").max == np.finfo(float).max
+    assert softmma.format("bf16").smallest_subnormal == ml_dtypes.finfo(ml_dtypes.bfloat16).smallest_subnormal
+    for name in "fp8", "float9":
+        with pytest.raises(LookupError, match=f"'{name}'"):
+            softmma.format(name)
+
+
+def test_instructions_of_a_format():
+    """Each format of a name is in one of the instructions, and no other."""
+    found = softmma.instructions(in_dtype="fp8")
+    assert {i.a for i in found} | {i.b for i in found} >= {"e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz"}
+    assert all({i.a, i.b, i.scale} & {"e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz"} for i in found)
+    everything = softmma.instructions(every_n=True)
+    for name in "tf32", "e2m1", "ue4m3":
+        own = [i for i in everything if name in (i.a, i.b, i.scale)]
+        assert list(softmma.instructions(every_n=True, in_dtype=name)) == own
+    pair = softmma.instructions("H100", every_n=True, in_dtype="e4m3,e5m2", out_dtype="f16")
+    assert pair and {(i.a, i.b, i.d) for i in pair} == {("e4m3", "e5m2", "f16")}
+    scaled = softmma.instructions("B200", in_dtype="nvfp4")
+    assert scaled and {(i.a, i.scale, i.scale_block) for i in scaled} == {("e2m1", "ue4m3", 16)}
+    assert softmma.instructions("V100", in_dtype="e4m3") == []
+    for wrong in {"in_dtype": "fp9"}, {"out_dtype": "fp9"}:
+        with pytest.raises(LookupError, match="fp9"):
+            softmma.instructions(**wrong)
+
+
 def test_instruction():
     i = softmma.instruction("GH200", "QGMMA.64x8x32.F32.E4M3.E4M3")
     assert (i.arch, i.name, i.shape) == ("hopper", "wgmma.m64n8k32.f32.e4m3.e4m3", (64, 8, 32))

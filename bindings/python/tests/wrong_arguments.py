@@ -75,6 +75,7 @@ GOOD_OF = {
     "softmma.dot": {"b": A, "instr": UNIT.name},
     "softmma.dot_flags": {"a": A[:, :4], "b": A[:, :4], "on": "A100", "instr": "DMMA.884"},
     "softmma.dtype": {"format": "e4m3"},
+    "softmma.format": {"name": "e4m3"},
     "softmma.equal": {"x": "H100", "y": "B200", "rows": 100, "k": 16},
     "softmma.explain": {"a": A[0], "b": A[1], "instr": UNIT.name},
     "softmma.convert": {"path": "rows", "to": "copy", "format": "binary"},
