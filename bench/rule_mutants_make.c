@@ -112,14 +112,14 @@ static const struct {
   smma_mutant_class of;
   smma_event_kind kind;
   smma_event_owner owner;
-} faults[] = {{SMMA_MUTANT_ALIGNMENT, SMMA_EVENT_GAP, SMMA_OF_TERMS},
-              {SMMA_MUTANT_CARRY, SMMA_EVENT_SHIFT, SMMA_OF_SUMS},
-              {SMMA_MUTANT_STICKY, SMMA_EVENT_ROUND, SMMA_OF_SUMS}};
+} faults[] = {{SMMA_MUTANT_ALIGNMENT, SMMA_EVENT_GAP, SMMA_OWNER_TERMS},
+              {SMMA_MUTANT_CARRY, SMMA_EVENT_SHIFT, SMMA_OWNER_SUMS},
+              {SMMA_MUTANT_STICKY, SMMA_EVENT_ROUND, SMMA_OWNER_SUMS}};
 
 static void add_events(smma_mutants *to, size_t fault, size_t most) {
   const smma_event_space *space = &to->space;
-  const int step = faults[fault].owner == SMMA_OF_TERMS ? 0 : space->operation.rule.with.composition.steps - 1;
-  const int at = space->of[faults[fault].kind][step][faults[fault].owner - SMMA_OF_TERMS];
+  const int step = faults[fault].owner == SMMA_OWNER_TERMS ? 0 : space->operation.rule.with.composition.steps - 1;
+  const int at = space->of[faults[fault].kind][step][faults[fault].owner - SMMA_OWNER_TERMS];
   const smma_event_block *block = at < 0 ? NULL : &space->block[at];
   const size_t events = block ? (size_t)block->places * (size_t)block->values : 0;
   size_t all = 0, seen = 0, taken = 0;

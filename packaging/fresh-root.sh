@@ -38,7 +38,7 @@ furnished() {
   printf 'APT::Get::Assume-Yes "true";\nAPT::Install-Recommends "false";\n' >"$root/etc/apt/apt.conf.d/99fresh"
   mkdir "$root/work"
   cp -r "$release"/* "$root/work"
-  sed -n '/^```c$/,/^```$/{/^```/d;p;}' docs/c.md >"$root/work/hello.c"
+  sed -n '/^```c$/,/^```$/{/^```$/q;/^```/d;p;}' docs/c.md >"$root/work/hello.c"
   { echo 'set -eux; apt-get -qq update' && block; } >"$root/work/block.sh"
 }
 

@@ -1372,6 +1372,29 @@ fails 'bench: a chart of data' '--chart: it shows products of normal data; leave
 fails 'bench: too many threads' '--threads: 100000 is not a number from 0 \(all cores\) to ' bench --threads 100000
 fails 'bench: no repetitions' '--repetitions: 0 is not a number from 1 to ' bench --repetitions 0
 
+# ---- Refusals that no other test reaches ----
+
+data=$source_directory/examples/data
+matrices=("$data/digits-centred.npy" "$data/digits-axes.npy")
+fails 'diff: other formats' 'H100:f16 and H100:s8 cannot be compared: ' diff --on H100:f16,H100:s8
+fails 'compare: other formats of D' '--on: results of H100 are in f32, those of H100 in s32; give targets with one format' \
+  compare --on H100:f16,H100:s8 "${matrices[@]}"
+fails 'gemm: quantised in pieces' 'A and B are quantised as a whole, not in pieces; give --scale-a and --scale-b' \
+  gemm "${matrices[@]}" -o d.npy --on B200 --in nvfp4 --memory 1000000
+fails 'gemm: a method in pieces' '--method: bf16x9 is of whole matrices, not of pieces; leave out --memory and mpirun' \
+  gemm "${matrices[@]}" -o d.npy --on B200 --in bf16 --method bf16x9 --memory 1000000
+fails 'match: alpha is 0' '--alpha, --beta, --scale-d: finite numbers, alpha and scale-d not 0' \
+  match "${matrices[@]}" "${matrices[0]}" --in f16 --alpha 0
+fails 'test: no shard' "--shard: 'x' is not I/N, part I of N" test --unit model --on H100 --rows 10 --shard x --json
+fails 'test: shard 0' "--shard: '0/3' is not I/N, part I of N" test --unit model --on H100 --rows 10 --shard 0/3 --json
+fails 'probe: a plug-in without its kind' "--unit: unknown unit 'x.so'; a plug-in is plugin:x.so" probe --unit x.so --on H100
+fails 'probe: arguments of x86' '--unit: x86 takes no arguments; write x86' probe --unit x86:3 --on x86
+fails 'infer: a record that cannot be written' '/nonexistent/x: cannot write: ' \
+  infer --unit model --on V100 --in f16 --record /nonexistent/x
+fails 'tolerance: no range' "--sweep: '1\.\.x' is no range of whole numbers" tolerance H100 --in f16 --sweep k=1..x
+fails 'tolerance: an empty range' '--sweep: the range 4\.\.2 is empty or too large' tolerance H100 --in f16 --sweep k=4..2
+fails 'tolerance: no values' "--sweep: 'k' is not NAME=VALUES; for example " tolerance H100 --in f16 --sweep k
+
 # ---- The commands that scripts/demo suggests ----
 
 mapfile -t tries < <(sed -n 's/^   softmma \(.*[^ ]\)   .*/\1/p' "$source_directory/scripts/demo")

@@ -64,6 +64,13 @@ echo '{"softmma-unit": 1, "name": "x", "algorithm": "composition", "a": "e11m4",
   '"scale": "ue8m0", "scale_block": 16,' \
   '"steps": [{"take": 16, "join": "chain", "start": "c", "alignment_bits": "exact", "output": "f32"}]}' >scaled.json
 fails 'scale factors of a wide format' 'products of e11m4 take no scale factors; allowed: none$' custom scaled.json
+echo '{"softmma-unit": 1, "name": "x", "algorithm": "composition", "a": "b1", "b": "b1", "d": "s32", "k": 8,' \
+  '"product": "xor", "block_bits_a": 4,' \
+  '"steps": [{"take": 8, "join": "chain", "start": "c", "alignment_bits": "exact", "output": "s32"}]}' >bits.json
+fails 'blocks of single bits' '"product": xor aligns no bits; allowed: multiply$' custom bits.json
+echo "{${head%8}128, \"steps\": [{\"take\": 8, \"join\": \"chain\", \"start\": \"c\", \"alignment_bits\": 24," \
+  '"output": "f32"}]}' >many.json
+fails 'many rounded products' '"k": 128 products to d in f32; allowed: 1 to 64, or more where d is s32$' custom many.json
 
 # wrong_steps NAME REGEX STEPS: checks the error message for an invalid list of steps
 wrong_steps() {

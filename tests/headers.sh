@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every header can be included alone, and twice.
+# Every header can be included alone, and twice: those of the source, and those that are installed for studies, which
+# find each other in the installed folder.
 # Usage: headers.sh SOURCE BUILD COMPILER
 set -u
 source=${1:?usage: headers.sh SOURCE BUILD COMPILER} build=$2 compiler=$3
@@ -11,15 +12,25 @@ mapfile -t headers < <(find include src -name '*.h' ! -path 'src/unit/cuda/*' ! 
 [ ${#headers[@]} -gt 50 ] || { echo "FAILED  only ${#headers[@]} headers found"; exit 1; }
 vectors=()
 [ "$(uname -m)" != x86_64 ] || vectors=(-mavx2 -mfma -mf16c -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni)
-for header in "${headers[@]}"; do
+
+check() { # HEADER OPTION...
   # shellcheck disable=SC2059
-  if ! printf '#include "%s"\n' "$header" "$header" |
-    "$compiler" -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -Wno-unused-function -Wno-unused-const-variable \
-      -Wno-unused-variable -Wno-unknown-pragmas -frounding-math "${vectors[@]}" -I. -Isrc -Iinclude \
-      -I"$build/generated" -fsyntax-only -x c -; then
-    echo "FAILED  $header cannot be included alone"
+  if ! printf '#include "%s"\n' "$1" "$1" |
+    "$compiler" -std=c11 -Wall -Wextra -Werror "${@:2}" -fsyntax-only -x c -; then
+    echo "FAILED  $1 cannot be included alone"
     failed=$((failed + 1))
   fi
+}
+for header in "${headers[@]}"; do
+  check "$header" -D_POSIX_C_SOURCE=200809L -Wno-unused-function -Wno-unused-const-variable -Wno-unused-variable \
+    -Wno-unknown-pragmas -frounding-math "${vectors[@]}" -I. -Isrc -Iinclude -I"$build/generated"
 done
-echo "${#headers[@]} headers, $failed failed"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cmake -DTO="$work" -P cmake/study_headers.cmake || exit 1
+mapfile -t installed < <(cd "$work" && find softmma -name '*.h' | sort)
+[ ${#installed[@]} -gt 50 ] || { echo "FAILED  only ${#installed[@]} headers of studies found"; exit 1; }
+for header in "${installed[@]}"; do check "$header" -I"$work" -Iinclude; done
+echo "${#headers[@]} headers, ${#installed[@]} headers of studies, $failed failed"
 exit $((failed > 0))

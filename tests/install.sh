@@ -1,6 +1,6 @@
 #!/bin/sh
-# The installed library is stripped, contains no search path for libraries, and serves the C program of docs/c.md,
-# through pkg-config and through CMake.
+# The installed library is stripped, contains no search path for libraries, and serves the C programs of docs/c.md, one
+# for the library and one for a study, through pkg-config and through CMake.
 # Usage: install.sh BUILD SOURCE COMPILER [FLAGS]
 set -eu
 build=$1 source=$2 compiler=$3 flags=${4:-}
@@ -29,11 +29,32 @@ done
 if grep -e rpath "$description"; then echo "$description: has a place to search for libraries" >&2; exit 1; fi
 
 # shellcheck disable=SC2016  # backquotes of Markdown
-sed -n '/^```c$/,/^```$/{/^```/d;p;}' "$source/docs/c.md" > "$work/hello.c"
+sed -n '/^```c$/,/^```$/{/^```$/q;/^```/d;p;}' "$source/docs/c.md" > "$work/hello.c"
 options=$(pkg-config --cflags --libs softmma)
 # shellcheck disable=SC2086  # the options are several words
 "$compiler" $flags -std=c11 -Wall -Werror "$work/hello.c" $options -o "$work/hello"
 expect "pkg-config" env LD_LIBRARY_PATH="$libraries" "$work/hello"
+
+# The study's program, in the second block of the page, prints what the command prints.
+# shellcheck disable=SC2016  # backquotes of Markdown
+sed '1,/^```$/d' "$source/docs/c.md" | sed -n '/^```c$/,/^```$/{/^```$/q;/^```/d;p;}' > "$work/study.c"
+"$prefix/bin/softmma" tolerance H100:f16 --shape 8x8x64 --json > "$work/expected.json"
+expect_study() { # NAME PROGRAM: the program prints the data of `softmma tolerance --json`
+  if ! { "$2" && echo; } > "$work/study.json" || ! cmp "$work/study.json" "$work/expected.json"; then
+    echo "$1: the program does not print what softmma tolerance --json prints" >&2
+    exit 1
+  fi
+  echo "$1: ok"
+}
+options=$(pkg-config --cflags --libs softmma-study)
+# shellcheck disable=SC2086  # the options are several words
+"$compiler" $flags -std=c11 -Wall -Wextra -Werror "$work/study.c" $options -o "$work/study"
+expect_study "pkg-config, a study" "$work/study"
+nm "$libraries"/libsoftmma*.a 2> "$work/log" | sed -n 's/^[0-9a-f]* T //p' | sort -u > "$work/defined"
+sed -n 's,^#include .*/\* .*: \(smma_.*\) \*/$,\1,p' "$prefix/include/softmma/study/study.h" | tr -d , | tr ' ' '\n' |
+  sort -u > "$work/named"
+[ "$(wc -l < "$work/named")" -gt 40 ]
+if comm -23 "$work/named" "$work/defined" | grep .; then echo "study.h names these functions, which are not installed" >&2; exit 1; fi
 
 version=$(pkg-config --modversion softmma)
 mkdir "$work/user"
@@ -45,6 +66,8 @@ add_executable(shared ../hello.c)
 target_link_libraries(shared PRIVATE softmma::softmma)
 add_executable(static ../hello.c)
 target_link_libraries(static PRIVATE softmma::static)
+add_executable(study ../study.c)
+target_link_libraries(study PRIVATE softmma::study)
 END
 if ! { cmake -S "$work/user" -B "$work/user/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$compiler" \
          -DCMAKE_C_FLAGS="$flags" && cmake --build "$work/user/build"; } > "$work/user/log" 2>&1; then
@@ -53,6 +76,7 @@ if ! { cmake -S "$work/user" -B "$work/user/build" -DCMAKE_PREFIX_PATH="$prefix"
 fi
 expect "find_package, shared" "$work/user/build/shared"
 expect "find_package, static" "$work/user/build/static"
+expect_study "find_package, a study" "$work/user/build/study"
 # Optional programs may be missing.
 if [ -z "$flags" ]; then
   for package in MPI OpenMP OpenCL; do
@@ -97,7 +121,7 @@ fi
 if [ -z "$flags" ] && command -v c++ >/dev/null; then
   mkdir "$work/cxx"
   cp "$work/hello.c" "$work/cxx/hello.cpp"
-  sed 's/LANGUAGES C/LANGUAGES CXX/; s,\.\./hello\.c,hello.cpp,' "$work/user/CMakeLists.txt" > "$work/cxx/CMakeLists.txt"
+  sed 's/LANGUAGES C/LANGUAGES CXX/; s,\.\./hello\.c,hello.cpp,; /study/d' "$work/user/CMakeLists.txt" > "$work/cxx/CMakeLists.txt"
   if ! { cmake -S "$work/cxx" -B "$work/cxx/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_STANDARD=17 &&
          cmake --build "$work/cxx/build"; } > "$work/cxx/log" 2>&1; then
     cat "$work/cxx/log" >&2

@@ -78,7 +78,7 @@ b = ctypes.create_string_buffer(struct.pack("<4e", 1024, -0.5, -0.25, -0.125))
 c, d = ctypes.create_string_buffer(struct.pack("<2f", 2**23, 1)), ctypes.create_string_buffer(8)
 g = Arguments()
 library.smma_gemm_defaults(ctypes.byref(g), ctypes.c_size_t(ctypes.sizeof(g)))
-if g.size != ctypes.sizeof(g) or (g.alpha, g.beta) != (1, 1):
+if g.size != ctypes.sizeof(g) or (g.alpha, g.beta, g.scale_d) != (1, 1, 1):
     fail("GemmArguments has not the struct's size")
 g.m, g.n, g.k = 2, 1, 4
 g.order_a = g.order_b = g.order_c = g.order_d = order

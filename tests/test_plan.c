@@ -485,12 +485,17 @@ typedef struct {
   const char *expected; /* part of the plan's text, or of the error message */
 } library_case;
 
-static smma_plan *library_plan(const library_case *c, smma_error *error) {
+static smma_plan_request request_of(const library_case *c) {
   smma_plan_request r;
   smma_plan_request_defaults(&r, sizeof r);
   r.name = c->name, r.instruction = find(c->gpu, c->instruction);
   r.m = c->m, r.n = c->n, r.k = c->k;
   r.algo = c->algo, r.split_k = c->split_k, r.reduction = c->reduction, r.custom = c->custom, r.stages = c->stages;
+  return r;
+}
+
+static smma_plan *library_plan(const library_case *c, smma_error *error) {
+  const smma_plan_request r = request_of(c);
   return smma_plan_for(&r, error);
 }
 
@@ -607,6 +612,96 @@ static void test_recorded_shapes(void **state) {
   }
 }
 
+/* What a request adds to the configuration: C, an epilogue of cuBLASLt (7: an activation that is not known), a format
+   of D, fast accumulation. */
+static void test_epilogues(void **state) {
+#define CUBLAS_13_1 "cublaslt:13.1/H100"
+#define DEFAULT_D SMMA_NO_FORMAT
+#define MMA_F16 "mma.m16n8k16.f32.f16.f16.f32"
+#define TF32 "wgmma.m64n256k8.f32.tf32.tf32"
+  static const struct {
+    library_case plan;
+    int epilogue;
+    bool with_c, fast;
+    smma_format d;
+  } all[] = {
+      {{CUBLAS_13_1, "H100", F16, 64, 64, 4096, 66, 1, 0, 0, 35, "[\"linear\"]"}, 1, true, false, DEFAULT_D},
+      {{CUBLAS_13_1, "H100", F16, 64, 64, 4096, 12, 2, 0, 0, 0, "[\"alpha\", \"beta\"]"}, 1, true, false, DEFAULT_D},
+      {{CUBLAS_13_1, "H100", F16, 64, 64, 4096, 66, 1, 0, 0, 35, "[\"bias\", \"relu\"]"}, 6, false, false, DEFAULT_D},
+      {{CUBLAS_13_1, "H100", F16, 64, 64, 4096, 66, 1, 0, 0, 35, "epilogue 7: no rule"}, 7, false, false, DEFAULT_D},
+      {{"cublaslt:12.8/H100", "H100", HOPPER("e4m3", "e4m3"), 64, 64, 4096, 66, 1, 0, 0, 36,
+        "cublaslt:12.8/H100: no rule is known for C, bias"},
+       1,
+       true,
+       false,
+       DEFAULT_D},
+      {{CUBLAS_13_1, "H100", HOPPER("e4m3", "e4m3"), 64, 64, 4096, 66, 1, 0, 0, 36, "with D in FP8"},
+       4,
+       false,
+       false,
+       SMMA_E4M3},
+      {{CUBLAS_13_1, "H100", "wgmma.m64n8k32.s32.s8.s8", 64, 64, 4096, 20, 1, 0, 0, 0,
+        "C, bias and activations by algorithm 20"},
+       1,
+       true,
+       false,
+       DEFAULT_D},
+      {{CUBLAS_13_1, "H100", "mma.m16n8k16.f64.f64.f64.f64", 64, 64, 4096, 22, 1, 0, 0, 3, "a bias in f64"},
+       4,
+       false,
+       false,
+       DEFAULT_D},
+      {{CUBLAS_13_1, "H100", "mma.m16n8k16.f64.f64.f64.f64", 64, 64, 4096, 22, 1, 0, 0, 3, "is added in f64"},
+       1,
+       true,
+       false,
+       DEFAULT_D},
+      {{CUBLAS_13_1, "H100", TF32, 64, 64, 4096, 63, 2, 0, 0, 4, "C and 2 slices by algorithm 63"},
+       1,
+       true,
+       false,
+       DEFAULT_D},
+      {{CUBLAS_13_1, "H100", MMA_F16, 64, 64, 4096, 66, 1, 0, 0, 35, "multiplies by wgmma on Hopper"},
+       1,
+       false,
+       false,
+       DEFAULT_D},
+      {{"cutlass:fast", "H100", F16, 1, 1, 1, -1, -1, -1, -1, -1, "with_c: the plan cutlass:fast"},
+       -1,
+       true,
+       false,
+       DEFAULT_D},
+      {{"cutlass:fast", "H100", F16, 1, 1, 1, -1, -1, -1, -1, -1, "fast: the plan cutlass:fast"},
+       -1,
+       false,
+       true,
+       DEFAULT_D},
+      {{"deepgemm", "H100", F16, 1, 1, 1, -1, -1, -1, -1, -1, "deepgemm: D is in bf16, not in f16"},
+       -1,
+       false,
+       false,
+       SMMA_F16},
+      {{"torch:_scaled_mm", "H100", F16, 1, 1, 1, -1, -1, -1, -1, -1, "\"scale-d\", {\"clamp\": \"e4m3\"}"},
+       -1,
+       false,
+       false,
+       SMMA_E4M3},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    char text[4096] = "";
+    smma_plan_request r = request_of(&all[i].plan);
+    smma_plan *plan;
+    smma_error error;
+    r.epilogue = all[i].epilogue, r.with_c = all[i].with_c, r.fast_accumulation = all[i].fast, r.d = all[i].d;
+    plan = smma_plan_for(&r, &error);
+    if (plan) smma_plan_text(plan, text, sizeof text);
+    if (!strstr(plan ? text : error.text, all[i].plan.expected))
+      fail_msg("%zu: '%s' has no '%s'", i, plan ? text : error.text, all[i].plan.expected);
+    smma_plan_free(plan);
+  }
+}
+
 /* Kernels on CUDA cores add in the order that was measured. */
 static void test_cuda_cores(void **state) {
   static const char unit[] =
@@ -643,6 +738,11 @@ static void test_cuda_cores(void **state) {
     if (!strstr(text, all[x].expected))
       fail_msg("%d, %d: '%s' has no '%s'", all[x].algo, all[x].custom, text, all[x].expected);
     assert_int_equal(smma_plan_check(plan, i, 4096, &error), SMMA_OK);
+    smma_plan_free(plan);
+    r.m = 2;
+    plan = smma_plan_for(&r, &error);
+    if (!plan != (all[x].algo == 13 || all[x].algo == 14)) fail_msg("%d: M is 2: %s", all[x].algo, error.text);
+    if (!plan) assert_non_null(strstr(error.text, "M "));
     smma_plan_free(plan);
   }
   smma_custom_release(i);
@@ -705,6 +805,26 @@ static void test_operand_rounding(void **state) {
   smma_plan_free(silent), smma_plan_free(even), smma_plan_free(zero);
 }
 
+/* With the default arguments, a plan whose epilogue multiplies by scale_d gives the results of the plan without it. */
+static void test_default_factor(void **state) {
+  static product p;
+  static double with[M * N];
+  uint64_t random = 1;
+  smma_gemm_arguments *g = &p.with;
+  const smma_instruction *i = find("H100", "wgmma.m64n256k16.f32.f16.f16");
+  smma_plan *plain = plan_of("\"group\": 16"), *scaled = plan_of("\"group\": 16, \"epilogue\": [\"scale-d\"]");
+  (void)state;
+  fill(SMMA_F16, p.a, M * 32, &random), fill(SMMA_F16, p.b, 32 * N, &random);
+  smma_gemm_defaults(g, sizeof *g);
+  g->m = M, g->n = N, g->k = 32, g->a = p.a, g->b = p.b;
+  g->d = with, g->plan = scaled;
+  assert_int_equal(smma_gemm(i, g), SMMA_OK);
+  g->d = p.d, g->plan = plain;
+  assert_int_equal(smma_gemm(i, g), SMMA_OK);
+  assert_memory_equal(with, p.d, M * N * sizeof(float));
+  smma_plan_free(plain), smma_plan_free(scaled);
+}
+
 /* Arguments that a plan does not use are refused, and D is unchanged. */
 static void test_refused_arguments(void **state) {
   static product p;
@@ -742,18 +862,13 @@ static void test_refused_arguments(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_there_and_back),
-      cmocka_unit_test(test_complaints),
-      cmocka_unit_test(test_orders),
-      cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_products),
-      cmocka_unit_test(test_simple_cases),
-      cmocka_unit_test(test_refused_arguments),
-      cmocka_unit_test(test_operand_rounding),
-      cmocka_unit_test(test_configurations),
-      cmocka_unit_test(test_recorded_shapes),
-      cmocka_unit_test(test_cuda_cores),
-      cmocka_unit_test(test_lost_tail),
+      cmocka_unit_test(test_there_and_back),   cmocka_unit_test(test_complaints),
+      cmocka_unit_test(test_orders),           cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_products),         cmocka_unit_test(test_simple_cases),
+      cmocka_unit_test(test_default_factor),   cmocka_unit_test(test_refused_arguments),
+      cmocka_unit_test(test_operand_rounding), cmocka_unit_test(test_configurations),
+      cmocka_unit_test(test_recorded_shapes),  cmocka_unit_test(test_epilogues),
+      cmocka_unit_test(test_cuda_cores),       cmocka_unit_test(test_lost_tail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -341,6 +341,9 @@ typedef enum {
  * may be NULL. */
 typedef struct {
   size_t size; /* sizeof this struct; smma_gemm_defaults sets it, and smma_gemm refuses a struct without it */
+
+  /* ---- Matrices ---- */
+
   size_t m, n, k;
   const void *a, *b; /* M x K and K x N in the instruction's formats */
   const void *c;     /* M x N in the instruction's format of C; NULL means +0 */
@@ -350,9 +353,15 @@ typedef struct {
   /* Block-scaled instructions only, both dense: scale_a is M x ceil(K / scale_block), row-major; scale_b is
    * ceil(K / scale_block) x N, column-major (the scale factors of one column are contiguous). */
   const void *scale_a, *scale_b;
+
+  /* ---- Scaling ---- */
+
   double alpha, beta; /* the epilogue rounds them to FP32 (unless D is f64 or s32) */
   smma_scaling scaling;
-  /* A plan: the steps of a library around the instruction. It must outlive the call. NULL: one chain over K, or the
+
+  /* ---- Plan ---- */
+
+  /* The steps of a library around the instruction. It must outlive the call. NULL: one chain over K, or the
    * sums that split_k and promote_every describe. With a plan, both of these must be 0 and scaling must be
    * SMMA_SCALING_DEFAULT, and D is in the plan's format.
    *
@@ -366,6 +375,9 @@ typedef struct {
   double scale_d;
   size_t split_k;       /* 0 or 1: one slice */
   size_t promote_every; /* 0: never; otherwise a multiple of the instruction's K */
+
+  /* ---- Execution: threads, kernel, device ---- */
+
   int threads; /* 0: as many as OpenMP provides. At most one thread for each processor is used, and a single thread if
                   the system refuses to create more. */
   /* NULL: the fastest kernel on this CPU. Otherwise a name from smma_kernel_name, or a device: "opencl" or "cuda",
@@ -376,6 +388,9 @@ typedef struct {
    * them. The memory belongs to the device's primary context, as that of the CUDA runtime does. The operands are read
    * after all earlier work on the device, in any stream, is complete. D is complete on return. */
   bool on_device;
+
+  /* ---- Error and progress ---- */
+
   smma_error *error; /* receives the status that is returned; may be NULL */
   /* Called from time to time by the calling thread, with the number of rows done and M; may be NULL. If it returns
    * true, the product stops: smma_gemm returns SMMA_STOPPED, and D is partly written. It must not throw. */
@@ -394,8 +409,8 @@ SMMA_API const char *smma_kernel_name(size_t index);
  */
 SMMA_API const char *smma_kernel_for(const smma_instruction *instruction, const char *kernel, smma_error *error);
 
-/* Sets `size` and all defaults: matrices of size 0, pointers NULL, row-major, alpha = beta = 1, SMMA_SCALING_DEFAULT,
- * one slice, no promotion, all threads. `size` is sizeof *arguments. Does nothing with NULL. */
+/* Sets `size` and all defaults: matrices of size 0, pointers NULL, row-major, alpha = beta = scale_d = 1,
+ * SMMA_SCALING_DEFAULT, one slice, no promotion, all threads. `size` is sizeof *arguments. Does nothing with NULL. */
 SMMA_API void smma_gemm_defaults(smma_gemm_arguments *arguments, size_t size);
 
 /* Computes the product that `arguments` describes; see smma_gemm_arguments for the arithmetic and the layouts.

@@ -26,7 +26,7 @@ const char *smma_kernel_for(const smma_instruction *i, const char *kernel, smma_
   return i->origin && !smma_catalogue_twin(i) ? "core" : name;
 }
 
-static const smma_gemm_arguments gemm_defaults = {.alpha = 1, .beta = 1};
+static const smma_gemm_arguments gemm_defaults = {.alpha = 1, .beta = 1, .scale_d = 1};
 
 void smma_gemm_defaults(smma_gemm_arguments *g, size_t size) {
   smma_give_defaults(g, size, &gemm_defaults, sizeof gemm_defaults);

@@ -77,7 +77,6 @@ static void describe_products(comparison *x) {
   smma_gemm_arguments g;
   smma_error error;
   smma_gemm_defaults(&g, sizeof g);
-  g.scale_d = 1;
   for (size_t i = 0; i < x->targets.count; i++) {
     smma_prepared_target *t = &x->targets.target[i];
     smma_require(smma_files_convert(&x->files, &x->targets, t, &error) &&

@@ -67,7 +67,6 @@ static void check_places(const tolerance_options *o, const smma_prepared_targets
   smma_gemm_arguments g;
   smma_error error;
   smma_gemm_defaults(&g, sizeof g);
-  g.scale_d = 1;
   g.c = o->c || o->with_c ? o : NULL, g.alpha = o->alpha, g.beta = o->beta;
   g.split_k = (size_t)o->split_k, g.promote_every = (size_t)o->promote_every;
   smma_require(smma_check_places(x, &g, o->with_c ? "--with-c" : "-C", &error), &error);
@@ -151,7 +150,7 @@ static void take_operands(const tolerance_options *o, const char **paths, smma_p
 static void describe_products(const tolerance_options *o, smma_prepared_targets *x) {
   smma_gemm_arguments g;
   smma_gemm_defaults(&g, sizeof g);
-  g.alpha = o->alpha, g.beta = o->beta, g.scale_d = 1, g.threads = o->threads;
+  g.alpha = o->alpha, g.beta = o->beta, g.threads = o->threads;
   for (size_t i = 0; i < x->count; i++) {
     const bool plan = x->target[i].plan.plan;
     g.split_k = plan ? 0 : (size_t)o->split_k, g.promote_every = plan ? 0 : (size_t)o->promote_every;

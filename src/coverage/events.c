@@ -40,7 +40,7 @@ static const char *const link_texts[] = {
 static void add_block(smma_event_space *space, smma_event_kind kind, smma_event_owner owner, int step, int places,
                       int values) {
   if (places == 0) return;
-  if (owner >= SMMA_OF_TERMS) space->of[kind][step][owner - SMMA_OF_TERMS] = space->blocks;
+  if (owner >= SMMA_OWNER_TERMS) space->of[kind][step][owner - SMMA_OWNER_TERMS] = space->blocks;
   space->block[space->blocks++] = (smma_event_block){kind, owner, step, places, values, space->events};
   space->events += (size_t)(places * values);
 }
@@ -98,14 +98,14 @@ static void add_step(smma_event_space *space, int n) {
     place_chains(to, s);
   else
     place_groups(to, s);
-  add_cut(space, n, SMMA_OF_TERMS, &s->term, to->places);
-  if (chain) add_cut(space, n, SMMA_OF_ACCUMULATORS, &s->accumulator, to->sums);
-  if (s->reference == SMMA_NONE) add_block(space, SMMA_EVENT_LEAD, SMMA_OF_SUMS, n, 1, SMMA_LEADS);
-  add_block(space, SMMA_EVENT_SHIFT, SMMA_OF_SUMS, n, 1, SMMA_SHIFTS);
+  add_cut(space, n, SMMA_OWNER_TERMS, &s->term, to->places);
+  if (chain) add_cut(space, n, SMMA_OWNER_ACCUMULATORS, &s->accumulator, to->sums);
+  if (s->reference == SMMA_NONE) add_block(space, SMMA_EVENT_LEAD, SMMA_OWNER_SUMS, n, 1, SMMA_LEADS);
+  add_block(space, SMMA_EVENT_SHIFT, SMMA_OWNER_SUMS, n, 1, SMMA_SHIFTS);
   if (s->output != SMMA_NO_FORMAT && !smma_is_integer(s->output))
-    add_block(space, SMMA_EVENT_ROUND, SMMA_OF_SUMS, n, 1, SMMA_ROUNDS);
-  if (s->output != SMMA_NO_FORMAT) add_block(space, SMMA_EVENT_RESULT, SMMA_OF_SUMS, n, 1, SMMA_RESULT_EVENTS);
-  if (chain) add_block(space, SMMA_EVENT_LINK, SMMA_OF_ACCUMULATORS, n, to->sums, SMMA_LINK_EVENTS);
+    add_block(space, SMMA_EVENT_ROUND, SMMA_OWNER_SUMS, n, 1, SMMA_ROUNDS);
+  if (s->output != SMMA_NO_FORMAT) add_block(space, SMMA_EVENT_RESULT, SMMA_OWNER_SUMS, n, 1, SMMA_RESULT_EVENTS);
+  if (chain) add_block(space, SMMA_EVENT_LINK, SMMA_OWNER_ACCUMULATORS, n, to->sums, SMMA_LINK_EVENTS);
 }
 
 bool smma_event_space_make(const smma_instruction *instruction, smma_event_space *space) {
@@ -115,12 +115,12 @@ bool smma_event_space_make(const smma_instruction *instruction, smma_event_space
   if (!smma_compose(&o, &space->operation.rule.with.composition)) return false;
   space->operation.rule.algorithm = SMMA_COMPOSITION;
   memset(space->of, -1, sizeof space->of);
-  add_block(space, SMMA_EVENT_OPERAND, SMMA_OF_A, -1, o.k, SMMA_OPERAND_CLASSES);
-  add_block(space, SMMA_EVENT_OPERAND, SMMA_OF_B, -1, o.k, SMMA_OPERAND_CLASSES);
-  add_block(space, SMMA_EVENT_OPERAND, SMMA_OF_C, -1, 1, SMMA_OPERAND_CLASSES);
-  add_block(space, SMMA_EVENT_OPERAND, SMMA_OF_SCALE_A, -1, scales, SMMA_OPERAND_CLASSES);
-  add_block(space, SMMA_EVENT_OPERAND, SMMA_OF_SCALE_B, -1, scales, SMMA_OPERAND_CLASSES);
-  add_block(space, SMMA_EVENT_SPECIAL, SMMA_OF_SUMS, 0, 1, SMMA_SPECIAL_EVENTS);
+  add_block(space, SMMA_EVENT_OPERAND, SMMA_OWNER_A, -1, o.k, SMMA_OPERAND_CLASSES);
+  add_block(space, SMMA_EVENT_OPERAND, SMMA_OWNER_B, -1, o.k, SMMA_OPERAND_CLASSES);
+  add_block(space, SMMA_EVENT_OPERAND, SMMA_OWNER_C, -1, 1, SMMA_OPERAND_CLASSES);
+  add_block(space, SMMA_EVENT_OPERAND, SMMA_OWNER_SCALE_A, -1, scales, SMMA_OPERAND_CLASSES);
+  add_block(space, SMMA_EVENT_OPERAND, SMMA_OWNER_SCALE_B, -1, scales, SMMA_OPERAND_CLASSES);
+  add_block(space, SMMA_EVENT_SPECIAL, SMMA_OWNER_SUMS, 0, 1, SMMA_SPECIAL_EVENTS);
   for (int n = 0; n < smma_event_composition(space)->steps; n++) add_step(space, n);
   return true;
 }
@@ -128,14 +128,14 @@ bool smma_event_space_make(const smma_instruction *instruction, smma_event_space
 smma_format smma_event_format(const smma_event_space *space, smma_event_owner owner) {
   const smma_operation *o = &space->operation;
   switch (owner) {
-    case SMMA_OF_A: return o->a;
-    case SMMA_OF_B: return o->b;
-    case SMMA_OF_C: return space->c;
-    case SMMA_OF_SCALE_A:
-    case SMMA_OF_SCALE_B: return o->scale;
-    case SMMA_OF_TERMS:
-    case SMMA_OF_ACCUMULATORS:
-    case SMMA_OF_SUMS: break;
+    case SMMA_OWNER_A: return o->a;
+    case SMMA_OWNER_B: return o->b;
+    case SMMA_OWNER_C: return space->c;
+    case SMMA_OWNER_SCALE_A:
+    case SMMA_OWNER_SCALE_B: return o->scale;
+    case SMMA_OWNER_TERMS:
+    case SMMA_OWNER_ACCUMULATORS:
+    case SMMA_OWNER_SUMS: break;
   }
   return SMMA_NO_FORMAT;
 }
@@ -153,7 +153,7 @@ static void tell_element(smma_event e, char *text, size_t size) {
   const smma_event_owner owner = e.block->owner;
   if (e.place < 0)
     smma_append_text(text, size, "an element of %s", operands[owner]);
-  else if (owner == SMMA_OF_C)
+  else if (owner == SMMA_OWNER_C)
     smma_append_text(text, size, "c");
   else
     smma_append_text(text, size, "%s[%d]", operands[owner], e.place);
@@ -161,20 +161,20 @@ static void tell_element(smma_event e, char *text, size_t size) {
 
 void smma_event_owner_words(const smma_event_space *space, smma_event e, char *text, size_t size) {
   const smma_event_block *b = e.block;
-  if (b->owner < SMMA_OF_TERMS) {
+  if (b->owner < SMMA_OWNER_TERMS) {
     tell_element(e, text, size);
     return;
   }
   if (b->kind == SMMA_EVENT_SPECIAL) return;
   if (smma_event_composition(space)->steps > 1) smma_append_text(text, size, "step %d, ", b->step + 1);
-  if (b->owner == SMMA_OF_SUMS)
+  if (b->owner == SMMA_OWNER_SUMS)
     smma_append_text(text, size, "sum");
   else if (b->places == 1)
-    smma_append_text(text, size, "%s", b->owner == SMMA_OF_TERMS ? "terms" : "accumulator");
+    smma_append_text(text, size, "%s", b->owner == SMMA_OWNER_TERMS ? "terms" : "accumulator");
   else if (e.place < 0)
-    smma_append_text(text, size, "%s", b->owner == SMMA_OF_TERMS ? "a term" : "an accumulator");
+    smma_append_text(text, size, "%s", b->owner == SMMA_OWNER_TERMS ? "a term" : "an accumulator");
   else
-    smma_append_text(text, size, b->owner == SMMA_OF_TERMS ? "term %d" : "accumulator %d", e.place);
+    smma_append_text(text, size, b->owner == SMMA_OWNER_TERMS ? "term %d" : "accumulator %d", e.place);
 }
 
 static void tell_gap(smma_event e, char *text, size_t size) {
@@ -191,7 +191,7 @@ static void tell_lead(smma_event e, char *text, size_t size) {
       "two terms bring the reference exponent", "three or more terms bring the reference exponent",
       "only zeros bring the reference exponent", "no term brings the reference exponent"};
   smma_append_text(text, size, "%s",
-                   e.block->owner == SMMA_OF_SUMS ? texts[e.value] : "brings the reference exponent alone");
+                   e.block->owner == SMMA_OWNER_SUMS ? texts[e.value] : "brings the reference exponent alone");
 }
 
 static void tell_lost(smma_event e, char *text, size_t size) {

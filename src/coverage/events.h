@@ -24,14 +24,14 @@ extern const char *const smma_event_kind_names[SMMA_EVENT_KINDS];
 
 /* The owner of an event: an operand, or the terms, accumulators or sums of a step. */
 typedef enum {
-  SMMA_OF_A,
-  SMMA_OF_B,
-  SMMA_OF_C,
-  SMMA_OF_SCALE_A,
-  SMMA_OF_SCALE_B,
-  SMMA_OF_TERMS,
-  SMMA_OF_ACCUMULATORS,
-  SMMA_OF_SUMS
+  SMMA_OWNER_A,
+  SMMA_OWNER_B,
+  SMMA_OWNER_C,
+  SMMA_OWNER_SCALE_A,
+  SMMA_OWNER_SCALE_B,
+  SMMA_OWNER_TERMS,
+  SMMA_OWNER_ACCUMULATORS,
+  SMMA_OWNER_SUMS
 } smma_event_owner;
 
 /* A block of events of one kind. An event has a place (0 to places - 1) and a value (0 to values - 1); its number is
@@ -72,7 +72,7 @@ static inline const smma_composition *smma_event_composition(const smma_event_sp
    with an odd number of products. */
 bool smma_event_space_make(const smma_instruction *instruction, smma_event_space *space);
 
-/* Returns the format of an owner's elements; `owner` is SMMA_OF_A to SMMA_OF_SCALE_B. */
+/* Returns the format of an owner's elements; `owner` is SMMA_OWNER_A to SMMA_OWNER_SCALE_B. */
 smma_format smma_event_format(const smma_event_space *space, smma_event_owner owner);
 
 /* The block, place and value of an event. */

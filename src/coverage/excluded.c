@@ -263,7 +263,7 @@ static bool is_alone(const smma_step *s) { return s->take == 1 && s->join != SMM
 
 static const char *gap_excluded(const smma_event_space *space, smma_event e) {
   const smma_step *s = &smma_event_composition(space)->step[e.block->step];
-  const bool accumulators = e.block->owner == SMMA_OF_ACCUMULATORS;
+  const bool accumulators = e.block->owner == SMMA_OWNER_ACCUMULATORS;
   const smma_cut *cut = accumulators ? &s->accumulator : &s->term;
   const exponents terms = terms_of(space, e.block->step);
   const exponents own = accumulators ? accumulator_of(space, s, terms) : terms;
@@ -283,7 +283,7 @@ static const char *gap_excluded(const smma_event_space *space, smma_event e) {
    can. */
 static const char *lost_excluded(const smma_event_space *space, smma_event e) {
   const smma_step *s = &smma_event_composition(space)->step[e.block->step];
-  const bool accumulators = e.block->owner == SMMA_OF_ACCUMULATORS;
+  const bool accumulators = e.block->owner == SMMA_OWNER_ACCUMULATORS;
   const smma_cut *cut = accumulators ? &s->accumulator : &s->term;
   const exponents terms = terms_of(space, e.block->step);
   const exponents own = accumulators ? accumulator_of(space, s, terms) : terms;
@@ -443,9 +443,10 @@ static const char *lead_excluded(const smma_event_space *space, smma_event e) {
   const smma_step *s = &smma_event_composition(space)->step[e.block->step];
   const bool terms = zero_brings(&s->term),
              both = terms || (s->join == SMMA_JOIN_CHAIN && zero_brings(&s->accumulator));
-  if (e.block->owner != SMMA_OF_SUMS)
-    return e.block->owner == SMMA_OF_ACCUMULATORS && starts_from_zero(space, e) ? "a chain's first accumulator is zero"
-                                                                                : NULL;
+  if (e.block->owner != SMMA_OWNER_SUMS)
+    return e.block->owner == SMMA_OWNER_ACCUMULATORS && starts_from_zero(space, e)
+               ? "a chain's first accumulator is zero"
+               : NULL;
   if (is_alone(s) && (e.value == SMMA_LEAD_TWO || e.value == SMMA_LEAD_MORE)) return "there is one term";
   if (e.value == SMMA_LEAD_ZERO && !both) return "zeros bring no exponent";
   if (e.value == SMMA_LEAD_NONE && s->reference == SMMA_NONE && s->term.brings != SMMA_BRINGS_NOTHING &&

@@ -44,7 +44,7 @@ static inline void report(watch *w, int block, int place, int value) {
 }
 
 static inline int block_of(const watch *w, smma_event_kind kind, smma_event_owner owner) {
-  return w->space->of[kind][w->step][owner - SMMA_OF_TERMS];
+  return w->space->of[kind][w->step][owner - SMMA_OWNER_TERMS];
 }
 
 /* ---- Terms ---- */
@@ -67,7 +67,7 @@ static smma_lost lost_of(const smma_step *s, int i, smma_node term, int referenc
 }
 
 static void report_term(watch *w, const smma_step *s, int i, smma_node term, int place, int reference) {
-  const smma_event_owner owner = i == s->take ? SMMA_OF_ACCUMULATORS : SMMA_OF_TERMS;
+  const smma_event_owner owner = i == s->take ? SMMA_OWNER_ACCUMULATORS : SMMA_OWNER_TERMS;
   const int block = block_of(w, SMMA_EVENT_GAP, owner), lost = block_of(w, SMMA_EVENT_LOST, owner);
   if (term.kind != SMMA_FINITE) return;
   if (block >= 0) {
@@ -87,9 +87,10 @@ static void report_lead(watch *w, const smma_step *s, const smma_node *term, con
     zeros += term[i].kind == SMMA_ZERO;
   }
   if (leading == 1 && !zeros)
-    report(w, block_of(w, SMMA_EVENT_LEAD, first == s->take ? SMMA_OF_ACCUMULATORS : SMMA_OF_TERMS), place[first], 0);
+    report(w, block_of(w, SMMA_EVENT_LEAD, first == s->take ? SMMA_OWNER_ACCUMULATORS : SMMA_OWNER_TERMS), place[first],
+           0);
   else
-    report(w, block_of(w, SMMA_EVENT_LEAD, SMMA_OF_SUMS), 0,
+    report(w, block_of(w, SMMA_EVENT_LEAD, SMMA_OWNER_SUMS), 0,
            leading == 0       ? SMMA_LEAD_NONE
            : zeros == leading ? SMMA_LEAD_ZERO
            : leading == 2     ? SMMA_LEAD_TWO
@@ -107,7 +108,7 @@ static int greatest_of(const smma_node *term, int count) {
 }
 
 static void report_shift(watch *w, smma_leading sum, const smma_node *term, int count) {
-  const int block = block_of(w, SMMA_EVENT_SHIFT, SMMA_OF_SUMS), most = greatest_of(term, count);
+  const int block = block_of(w, SMMA_EVENT_SHIFT, SMMA_OWNER_SUMS), most = greatest_of(term, count);
   int shift;
   if (most == SMMA_NO_EXPONENT) return;
   shift = sum.significand ? smma_leading_exponent(sum) - most : 0;
@@ -131,7 +132,7 @@ static bool any_below(smma_leading x, int at) {
 }
 
 static void report_zero(watch *w, const smma_node *term, int count, uint64_t code, smma_encoding f) {
-  const int block = block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS);
+  const int block = block_of(w, SMMA_EVENT_RESULT, SMMA_OWNER_SUMS);
   bool zeros = true;
   for (int i = 0; i < count; i++) zeros = zeros && term[i].kind == SMMA_ZERO;
   report(w, block, 0,
@@ -151,7 +152,7 @@ static void report_rounding(watch *w, const smma_step *s, smma_leading x, uint64
   const smma_nan_policy nan = w->space->operation.rule.nan;
   const smma_encoding of_output = smma_encoding_of(s->output);
   const smma_encoding f = s->overflow == SMMA_SUM_SATURATES ? smma_readable_encoding(nan, of_output) : of_output;
-  const int result = block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS), least = smma_minimum_exponent(f);
+  const int result = block_of(w, SMMA_EVENT_RESULT, SMMA_OWNER_SUMS), least = smma_minimum_exponent(f);
   const smma_number most = smma_decode(f, smma_largest_fields(f) << f.ignored_bits), d = smma_decode(f, code);
   const int leads = smma_leading_exponent(x);
   const bool subnormal = leads < least;
@@ -163,7 +164,7 @@ static void report_rounding(watch *w, const smma_step *s, smma_leading x, uint64
     report(w, result, 0, SMMA_RESULT_OVERFLOW);
     return;
   }
-  report(w, block_of(w, SMMA_EVENT_ROUND, SMMA_OF_SUMS), 0,
+  report(w, block_of(w, SMMA_EVENT_ROUND, SMMA_OWNER_SUMS), 0,
          (int)(kept & 1) | guard << 1 | sticky << 2 | x.negative << 3 | subnormal << 4);
   if (d.kind > SMMA_FINITE) {
     report(w, result, 0, SMMA_RESULT_ROUNDED_OVERFLOW);
@@ -190,7 +191,8 @@ static smma_leading unrounded(const watch *w, const smma_step *s, const smma_nod
 static void report_integer(watch *w, const smma_step *s, smma_leading x, uint64_t code) {
   const smma_encoding f = smma_encoding_of(s->output);
   const smma_number d = smma_decode(f, code);
-  const int shift = x.exponent - (d.exponent - d.fraction_bits), result = block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS);
+  const int shift = x.exponent - (d.exponent - d.fraction_bits),
+            result = block_of(w, SMMA_EVENT_RESULT, SMMA_OWNER_SUMS);
   const bool same = !x.sticky && shift >= 0 && shift < 64 && x.significand << shift >> shift == x.significand &&
                     x.significand << shift == d.significand && x.negative == d.negative;
   report(w, result, 0, same ? SMMA_RESULT_EXACT : SMMA_RESULT_OVERFLOW);
@@ -208,7 +210,7 @@ static bool exceeds_width(const watch *w, const smma_step *s, const smma_node *t
          whole.significand.low != limited.significand.low;
 }
 
-static void report_width(watch *w) { report(w, block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS), 0, SMMA_RESULT_WIDTH); }
+static void report_width(watch *w) { report(w, block_of(w, SMMA_EVENT_RESULT, SMMA_OWNER_SUMS), 0, SMMA_RESULT_WIDTH); }
 
 /* Reports the events of a nonzero sum; `code` is its encoding in the output's format. */
 static void report_rounded(watch *w, const smma_step *s, smma_leading x, uint64_t code) {
@@ -236,7 +238,7 @@ static void report_sum(watch *w, const smma_step *s, const smma_node *term, int 
 /* Reports the result of a sum that is not finite. */
 static void report_special_sum(watch *w, const smma_step *s, bool nan) {
   if (s->output != SMMA_NO_FORMAT)
-    report(w, block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS), 0, nan ? SMMA_RESULT_NAN : SMMA_RESULT_INFINITE);
+    report(w, block_of(w, SMMA_EVENT_RESULT, SMMA_OWNER_SUMS), 0, nan ? SMMA_RESULT_NAN : SMMA_RESULT_INFINITE);
 }
 
 /* ---- Chains ---- */
@@ -275,8 +277,8 @@ static void watch_sum(const void *step, const void *terms, int count, const void
     special = special || term[i].kind > SMMA_FINITE;
     beyond = beyond || (term[i].beyond && s->join == SMMA_JOIN_CHAIN);
   }
-  if (count > s->take && block_of(w, SMMA_EVENT_LINK, SMMA_OF_ACCUMULATORS) >= 0)
-    report(w, block_of(w, SMMA_EVENT_LINK, SMMA_OF_ACCUMULATORS), number, link_of(s, term[s->take]));
+  if (count > s->take && block_of(w, SMMA_EVENT_LINK, SMMA_OWNER_ACCUMULATORS) >= 0)
+    report(w, block_of(w, SMMA_EVENT_LINK, SMMA_OWNER_ACCUMULATORS), number, link_of(s, term[s->take]));
   if (special || beyond) {
     const bool nan = smma_special_terms(term, count).kind == SMMA_NAN || (beyond && sum.kind == SMMA_NAN);
     report_special_sum(w, s, nan);
@@ -367,7 +369,7 @@ static bool any_special(const smma_operation *o, const smma_decoded *x, smma_num
 }
 
 static void report_special(watch *w, const smma_decoded *x, smma_number c) {
-  const int block = block_of(w, SMMA_EVENT_SPECIAL, SMMA_OF_SUMS);
+  const int block = block_of(w, SMMA_EVENT_SPECIAL, SMMA_OWNER_SUMS);
   specials s;
   if (block < 0 || w->space->operation.rule.nan == SMMA_NAN_NUMBERS || !any_special(&w->space->operation, x, c)) return;
   s = specials_of(&w->space->operation, x, c);

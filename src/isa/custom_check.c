@@ -69,15 +69,11 @@ static bool divides(smma_custom_fault *fault, const char *key, int value, const 
               divisors(of, least, list, sizeof list));
 }
 
-/* Checks that the algorithm takes scale factors if any are given, and that scale_block comes with a format of scale
-   factors. */
+/* Checks that scale_block comes with a format of scale factors. Algorithms without scale factors have neither key. */
 static bool check_scales(const smma_custom *custom, smma_custom_fault *fault) {
   const smma_instruction *i = &custom->instruction;
-  const smma_rule *rule = &custom->named.rule;
-  if (i->scale == SMMA_NO_FORMAT && i->scale_block == 0) return true;
-  if (!smma_find_key(rule->algorithm, "scale", strlen("scale")))
-    return fail(fault, "scale", "%s takes no scale factors; allowed: none", smma_model_name(rule));
-  if (i->scale == SMMA_NO_FORMAT) return fail(fault, "scale", "missing; scale_block needs it; allowed: ue8m0, ue4m3");
+  if (i->scale == SMMA_NO_FORMAT && i->scale_block)
+    return fail(fault, "scale", "missing; scale_block needs it; allowed: ue8m0, ue4m3");
   return true;
 }
 

@@ -21,10 +21,10 @@ typedef enum {
   SMMA_PLANNED_IDLE, /* consecutive calls that add only zeros and do not change the sum */
   SMMA_PLANNED_CALL,
   SMMA_PLANNED_ADDITION /* an addition, which is a task of the schedule */
-} smma_planned_kind;
+} smma_planned_event_kind;
 
 typedef struct {
-  smma_planned_kind kind;
+  smma_planned_event_kind kind;
   size_t call, calls;           /* index of the first call, and number of calls; 0 for an addition */
   uint64_t before;              /* of a call: the sum before it */
   uint64_t result;              /* the sum after a call, or the result of an addition */

@@ -355,6 +355,7 @@ FILES = {
 }
 
 # Maps a command to the C function that computes its output, declared in a header of src, and to the Python function.
+# bindings/study/study.h, the header of all studies for C programs, lists the same.
 STUDIES = {
     "list": ("facts/facts.h", "smma_instructions_datum", "instructions"),
     "show": ("facts/facts.h", "smma_instruction_datum", "instruction"),
@@ -373,8 +374,8 @@ STUDIES = {
     "diff --prove": ("equal/study.h", "smma_equal", "equal"),
     "match": ("match/study.h", "smma_match_run", "match"),
     "custom": ("isa/custom.h", "smma_custom_read", "Custom"),
-    "rtl": ("../include/softmma/rtl.h", "smma_rtl_text", "rtl_text"),
-    "plan": ("plan/plan.h", "smma_plan", "Plan"),
+    "rtl": ("softmma/rtl.h", "smma_rtl_text", "rtl_text"),
+    "plan": ("softmma/softmma.h", "smma_plan_for", "Plan"),
     "infer": ("infer/infer.h", "smma_infer", "infer"),
     "next": ("equal/apart.h", "smma_find_apart", "next"),
     "units": ("facts/facts.h", "smma_units_datum", "units"),
@@ -407,9 +408,15 @@ def test_every_command_is_here(command):
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_study_is_a_function(name):
-    """The function exists in C, and in Python with a docstring and types of all parameters."""
+    """The function exists in C, in a header that is installed, and in Python with a docstring and types of all
+    parameters.
+    """
     header, function, ours = STUDIES[name]
-    assert re.search(rf"\b{function}\b", (REPOSITORY / "src" / header).read_text())
+    folder = "include" if header.startswith("softmma/") else "src"
+    assert re.search(rf"\b{function}\(", (REPOSITORY / folder / header).read_text())
+    installed = (REPOSITORY / "bindings/study/study.h").read_text()
+    line = re.search(rf'^#include "{header}" +/\* (.*): (.*) \*/$', installed, re.M)
+    assert line and name in line[1].split(", ") and function in line[2].split(", "), f"study.h lacks {name}"
     documented = getattr(softmma, ours)
     assert ours in softmma.__all__ and documented.__doc__
     typed = documented.__init__ if isinstance(documented, type) else documented
