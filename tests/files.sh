@@ -230,6 +230,27 @@ done
 fails 'gemm to -' "^softmma: -o: '-' is standard output, which takes the summary; name a file \(./-" "${product[@]}" -o -
 fails 'campaign from -' "^softmma: --resume: '-' is standard output, which takes the report" \
   test --unit model --rows 1 --resume -
+fails 'match to -' "^softmma: -o: '-' is standard output, which takes the report" \
+  match "$data/digits.npy" "$data/digits-axes.npy" d.npy H100 --in f16 -o -
+fails 'match to -, with JSON' "^softmma: -o: '-' is standard output, which takes the JSON" \
+  match "$data/digits.npy" "$data/digits-axes.npy" d.npy H100 --in f16 -o - --json
+fails 'infer to -' "^softmma: --output: '-' is standard output, which takes the report" \
+  infer --unit model "${instruction[@]}" -o -
+for option in --output --html; do
+  fails "coverage $option -" "^softmma: $option: '-' is standard output, which takes the report" \
+    coverage rows.txt $option -
+  fails "coverage $option -, with JSON" "^softmma: $option: '-' is standard output, which takes the JSON" \
+    coverage rows.txt $option - --json
+done
+fails 'merge to -' "^softmma: -o: '-' is standard output, which takes the summary" vectors merge whole.json -o -
+for command in 'custom --from V100 --instr HMMA.884.F32.F32' 'plan --as deepgemm' \
+  'rtl --on V100 --instr HMMA.884.F32.F32' 'vectors convert rows.txt --format binary'; do
+  read -ra words <<<"$command"
+  check "$command" runs 0 "${words[@]}"
+  cp in/stdout in/wanted
+  check "$command, to -" runs 0 "${words[@]}" -o -
+  check "$command, to -: the same" cmp in/wanted in/stdout
+done
 fails 'experiment to -' "^softmma: -o: '-' is standard output, which takes the summary" \
   experiment accumulation --small --no-plot -o -
 fails 'bench to -' "^softmma: --chart: '-' is standard output, which takes the table" bench --size 8 --chart -

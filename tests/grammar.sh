@@ -41,7 +41,8 @@ alike 'dot' 0 "dot --on H100 --instr wgmma.m64n8k16.f32.f16.f16 $a $b" "dot --on
   "dot unit.json $a $b" "dot --on unit.json $a $b" "dot H100 --instruction wgmma.m64n8k16.f32.f16.f16 $a $b"
 alike 'dot: features of a driver are no format' 0 "dot --on MI300X --in f16 $a $b" "dot gfx942:sramecc+ --in f16 $a $b" \
   "dot gfx942:sramecc+:xnack-:f16 $a $b"
-alike 'explain' 0 "explain --on H100 --in f16 $a $b" "explain H100:f16 $a $b" "dot H100:f16 $a $b --explain"
+alike 'explain' 0 "explain --on H100 --in f16 $a $b" "explain H100:f16 $a $b" "dot H100:f16 $a $b --explain" \
+  "explain H100:f16 $a $b -o -" "explain -o - H100:f16 $a $b -o -"
 alike 'operands as arguments' 0 "dot H100:f16 $a $b" 'dot H100:f16 1,2,3 4,5,6' 'dot 1,2,3 4,5,6 H100:f16'
 alike 'operands as arguments: c' 0 "dot H100:f16 $a $b -c 0.5" 'dot H100:f16 1,2,3 4,5,6 0.5' \
   'dot H100:f16 1,2,3 4,5,6 -c 0.5'
@@ -52,7 +53,7 @@ alike 'operands as arguments: explain' 0 "explain H100:f16 $a $b" 'explain H100:
   'dot H100:f16 1,2,3 4,5,6 --explain'
 alike 'operands as arguments: a plan' 0 'explain H100:e4m3 -a 1*256 -b 1*256 --plan cutlass:2xacc' \
   'explain H100:e4m3 1*256 1*256 --plan cutlass:2xacc'
-alike 'tree' 0 'tree --on H100 --in f16' 'tree H100:f16'
+alike 'tree' 0 'tree --on H100 --in f16' 'tree H100:f16' 'tree H100:f16 --output -'
 alike 'gen' 0 'vectors gen --on H100 --in f16 --rows 5' 'vectors gen H100:f16 -n 5'
 alike 'record' 0 'vectors record --unit model --on H100 --in f16 --rows 5 --json' \
   'vectors record H100:f16 --unit model -n 5 --json'
@@ -86,7 +87,8 @@ npy A.npy '<f4' '(4, 32)' "$(f32 $(seq 1900 2027))"
 npy B.npy '<f4' '(32, 3)' "$(f32 $(seq 1901 1996))"
 alike 'compare' 1 'compare --on A100,H100 A.npy B.npy' 'compare A100 H100 A.npy B.npy' 'compare A.npy B.npy A100 H100' \
   'compare --gpu A100 --gpu H100 A.npy B.npy' 'compare A100 H100 A.npy B.npy --dtype f16'
-alike 'trace' 1 'trace --on A100,H100 --at 0,1 A.npy B.npy' 'trace A100 H100 A.npy B.npy --at 0,1'
+alike 'trace' 1 'trace --on A100,H100 --at 0,1 A.npy B.npy' 'trace A100 H100 A.npy B.npy --at 0,1' \
+  'trace A100 H100 A.npy B.npy --at 0,1 -o -'
 runs 0 gemm --on H100 --in f16 A.npy B.npy -o D.npy
 for words in 'H100:f16 A.npy B.npy' 'A.npy B.npy --on H100:f16' 'H100 --in f16 A.npy B.npy'; do
   read -ra line <<<"$words"

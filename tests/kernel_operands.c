@@ -365,9 +365,9 @@ static void cancelling(design *d) {
   d->scale_a.spread = d->scale_b.spread = 0;
 }
 
-/* Leaves the elements to aim(), except for integer formats. */
+/* Leaves the elements to aim(), except for fixed-point formats. */
 static void aimed(design *d) {
-  d->aimed = !smma_is_integer(d->o->a);
+  d->aimed = !smma_is_fixed_point(d->o->a);
   if (!d->aimed) integers(d);
 }
 

@@ -54,7 +54,7 @@ static int leading(const mpz_t x) { return (int)mpz_sizeinbase(x, 2) - 1 - UNIT;
 /* Returns the exponent of a number in a format; for integers that of the first bit. */
 static int exponent_in(smma_format format, const mpz_t x) {
   layout f = oracle_layout(format);
-  if (f.specials == OF_INTEGERS) return f.fraction_bits;
+  if (f.specials == OF_INTEGERS) return f.fraction_bits + f.least_exponent;
   return mpz_sgn(x) ? smma_maximum(leading(x), f.least_exponent) : f.least_exponent;
 }
 

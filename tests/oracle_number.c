@@ -70,6 +70,7 @@ layout oracle_layout(smma_format format) {
     case SMMA_U4: return (layout){0, 4, 0, false, 0, OF_INTEGERS};
     case SMMA_B1: return (layout){0, 1, 0, false, 0, OF_INTEGERS};
     case SMMA_S32: return (layout){0, 31, 0, true, 0, OF_INTEGERS};
+    case SMMA_OCP_INT8: return (layout){0, 7, 0, true, -6, OF_INTEGERS};
     case SMMA_NO_FORMAT:
     case SMMA_SPELLED_FORMATS: break;
   }
@@ -101,14 +102,14 @@ static class_of_value class_of_fields(layout f, bool negative, uint64_t exponent
   return FINITE;
 }
 
-/* Decodes an integer; in a signed one (two's complement) the first bit has a negative weight. */
+/* Decodes a multiple of the last bit; in a signed format (two's complement) the first bit has a negative weight. */
 static void decode_integer(quantity *q, layout f, uint64_t encoding) {
   int bits = f.fraction_bits + f.is_signed;
   q->negative = f.is_signed && encoding >> (bits - 1);
   q->class = FINITE;
   q->exponent = 0;
   mpz_set_si(q->value, (long)encoding - (q->negative ? 1L << bits : 0));
-  mpz_mul_2exp(q->value, q->value, OPERAND_UNIT);
+  mpz_mul_2exp(q->value, q->value, (mp_bitcnt_t)(OPERAND_UNIT + f.least_exponent));
 }
 
 void oracle_decode(quantity *q, smma_format format, uint64_t encoding) {

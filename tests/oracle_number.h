@@ -29,13 +29,14 @@ typedef enum {
   OF_P3109,             /* the greatest magnitude is infinity; NaN as MINUS_ZERO, without a sign the last encoding */
   NO_SPECIALS,
   OF_POWERS, /* powers of two, without zero; all ones is NaN */
-  OF_INTEGERS
+  OF_INTEGERS /* multiples of a power of two; in two's complement if the format has a sign */
 } specials_of_format;
 
 typedef struct {
   int exponent_bits, fraction_bits, low_bits; /* low_bits: stored below the fraction, read as zero */
   bool is_signed;
-  int least_exponent; /* of the smallest normal number; for powers, of the smallest power */
+  int least_exponent; /* of the smallest normal number; for powers, of the smallest power; for integers, of the last
+                         bit */
   specials_of_format specials;
 } layout;
 

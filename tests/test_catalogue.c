@@ -500,7 +500,6 @@ static const struct {
     {"RX 9070",
      "__builtin_amdgcn_swmmac_i32_16x16x64_iu4_w32",
      {"on RX 9070: no published results are known; candidates: "}},
-    {"ACE", "top4mxbssps", {"no model of 'top4mxbssps' on ACE: no published results", "MXINT8"}},
     {"AMX", "tmmultf32ps", {"no model of 'tmmultf32ps' on AMX", "withdrawn"}},
     {"x86", "_tile_mmultf32ps", {"nearest"}},
     {"H100", "v_swmmac_f32_16x16x32_f16", {"H100 has no instruction", "rdna4 has it, but there is no model"}},

@@ -61,7 +61,7 @@ static uint64_t compute(const smma_instruction *i, unsigned faults, const smma_r
   smma_number r;
   bool finite = of_c.kind <= SMMA_FINITE;
   if (i->k > 3 && has(faults, FAULT_SIGN) &&
-      (smma_is_integer(i->a) || is_below_normal(i->a, smma_decode(a, row->a[3]))))
+      (smma_is_fixed_point(i->a) || is_below_normal(i->a, smma_decode(a, row->a[3]))))
     x.a[3] = smma_negated(a, row->a[3]); /* -128 has no negation, and stays */
   if (has(faults, FAULT_NAN) && smma_decode(b, row->b[1]).kind == SMMA_NAN) x.b[1] = 0;
   if (has(faults, FAULT_FLUSHED_C) && is_below_normal(i->c, of_c)) x.c = 0;

@@ -597,6 +597,7 @@ static void differences_are_found(void **state) {
         smma_explained unit[2] = {explained(list[i], &o[0], &e[0], &x), explained(list[j], &o[1], &e[1], &x)};
         smma_difference d = smma_find_difference(unit);
         if (i == j) assert_string_equal(d.text, "");
+        if (i != j) assert_string_not_equal(smma_named_apart(unit, 0).unit, smma_named_apart(unit, 1).unit);
         if (e[0].result != e[1].result) assert_true(d.text[0]);
         free(picture_of(unit, 2));
         check_text_of_two(unit);
@@ -642,6 +643,8 @@ static void differences_have_words(void **state) {
       "alignment of a[1]*b[1]: hopper retains bits down to 2^-13, so nothing of it; cdna3 retains bits down to 2^-37");
   check_difference("mi100", cdna, "mi210", cdna, 0, ones, 2,
                    "order of operations: cdna2 rounds after each one, cdna1 adds 4 products at once");
+  check_difference("wormhole", "mvmul.hifi1.f32.bf16.bf16", "wormhole", "mvmul.hifi4.f32.bf16.bf16", 0, ones, 2,
+                   "block sums: mvmul.hifi1.f32.bf16.bf16 adds 8 products at once, mvmul.hifi4.f32.bf16.bf16 32");
 }
 
 /* Reports whether the decimal, or decimal times a power of two, is exactly `sum`; computed with integers. */

@@ -290,15 +290,19 @@ static void test_wide_formats(void **state) {
   assert_int_equal(smma_format_encode(SMMA_F32, -INFINITY, SMMA_ROUND_UP, SMMA_OVERFLOW_SATURATE), 0xff7fffff);
 }
 
-/* ---- Integers ---- */
+/* ---- Integers, and integers times a power of two ---- */
 
 static const struct {
   smma_format format;
   const char *name;
-  double least, greatest;
-} integer_formats[] = {
-    {SMMA_S8, "s8", -128, 127}, {SMMA_U8, "u8", 0, 255}, {SMMA_S32, "s32", -0x80000000p0, 0x7fffffff},
-    {SMMA_S4, "s4", -8, 7},     {SMMA_U4, "u4", 0, 15},  {SMMA_B1, "b1", 0, 1}};
+  double least, greatest, unit; /* numbers are least to greatest, times the unit */
+} integer_formats[] = {{SMMA_S8, "s8", -128, 127, 1},
+                       {SMMA_U8, "u8", 0, 255, 1},
+                       {SMMA_S32, "s32", -0x80000000p0, 0x7fffffff, 1},
+                       {SMMA_S4, "s4", -8, 7, 1},
+                       {SMMA_U4, "u4", 0, 15, 1},
+                       {SMMA_B1, "b1", 0, 1, 1},
+                       {SMMA_OCP_INT8, "ocp_int8", -128, 127, 0x1p-6}}; /* OCP MX 1.0, section 5.3.4 */
 #define INTEGERS (sizeof integer_formats / sizeof integer_formats[0])
 
 static double rounded_to_integer(double value, smma_rounding rounding) {
@@ -311,16 +315,18 @@ static double rounded_to_integer(double value, smma_rounding rounding) {
   }
 }
 
-/* Checks that a number is rounded in each mode and clamped, whatever overflow is requested, and that NaN gives 0. */
+/* Checks that a number of units is rounded in each mode and clamped, whatever overflow is requested, and that NaN
+   gives 0. */
 static void check_integer(size_t f, double value) {
+  const double unit = integer_formats[f].unit, number = value * unit; /* the product may become zero */
   for (int r = 0; r < 5; r++)
     for (int o = SMMA_OVERFLOW_DEFAULT; o <= SMMA_OVERFLOW_INFINITY; o++) {
-      uint64_t got = smma_format_encode(integer_formats[f].format, value, roundings[r], (smma_overflow)o);
-      double expected = rounded_to_integer(value, roundings[r]),
-             back = smma_format_decode(integer_formats[f].format, got);
+      uint64_t got = smma_format_encode(integer_formats[f].format, number, roundings[r], (smma_overflow)o);
+      double expected = rounded_to_integer(number / unit, roundings[r]),
+             back = smma_format_decode(integer_formats[f].format, got) / unit;
       expected = isnan(value) ? 0 : fmin(fmax(expected, integer_formats[f].least), integer_formats[f].greatest);
       if (back != expected || got >> smma_format_bits(integer_formats[f].format))
-        fail_msg("%a to %s, %s, overflow %d: expected %g, got %" PRIx64, value, integer_formats[f].name,
+        fail_msg("%a units to %s, %s, overflow %d: expected %g, got %" PRIx64, value, integer_formats[f].name,
                  rounding_names[r], o, expected, got);
     }
 }
@@ -351,6 +357,7 @@ static void test_values_of_integers(void **state) {
   (void)state;
   for (int e = 0; e < 256; e++) {
     assert_true(same_double(smma_format_decode(SMMA_S8, (uint64_t)e), (double)(int8_t)e));
+    assert_true(same_double(smma_format_decode(SMMA_OCP_INT8, (uint64_t)e), (int8_t)e / 64.0));
     assert_true(same_double(smma_format_decode(SMMA_U8, (uint64_t)e), (double)e));
     assert_int_equal(smma_format_encode(SMMA_S8, (int8_t)e, SMMA_ROUND_UP, SMMA_OVERFLOW_DEFAULT), e);
     assert_int_equal(smma_format_encode(SMMA_U8, e, SMMA_ROUND_DOWN, SMMA_OVERFLOW_DEFAULT), e);
@@ -488,12 +495,13 @@ static void test_losses(void **state) {
     smma_overflow overflow;
     const char *losses;
   } cases[] = {
-      {SMMA_F64, SMMA_OVERFLOW_DEFAULT, "nnnnnnnnnnn"},  {SMMA_F32, SMMA_OVERFLOW_DEFAULT, "nnncnnccnnn"},
-      {SMMA_F16, SMMA_OVERFLOW_DEFAULT, "nnnciizznnn"},  {SMMA_F16, SMMA_OVERFLOW_SATURATE, "nnncsszzssn"},
-      {SMMA_E5M2, SMMA_OVERFLOW_DEFAULT, "ncncsszzssn"}, {SMMA_E5M2, SMMA_OVERFLOW_INFINITY, "ncnciizznnn"},
-      {SMMA_E4M3, SMMA_OVERFLOW_DEFAULT, "ncncsszzssn"}, {SMMA_E4M3, SMMA_OVERFLOW_INFINITY, "ncncNNzzNNn"},
-      {SMMA_E2M1, SMMA_OVERFLOW_DEFAULT, "ncnzsszzsss"}, {SMMA_UE8M0, SMMA_OVERFLOW_DEFAULT, "ncsccscsssn"},
-      {SMMA_S8, SMMA_OVERFLOW_DEFAULT, "ncczsszzssz"},   {SMMA_U8, SMMA_OVERFLOW_DEFAULT, "ncczszzzszz"},
+      {SMMA_F64, SMMA_OVERFLOW_DEFAULT, "nnnnnnnnnnn"},      {SMMA_F32, SMMA_OVERFLOW_DEFAULT, "nnncnnccnnn"},
+      {SMMA_F16, SMMA_OVERFLOW_DEFAULT, "nnnciizznnn"},      {SMMA_F16, SMMA_OVERFLOW_SATURATE, "nnncsszzssn"},
+      {SMMA_E5M2, SMMA_OVERFLOW_DEFAULT, "ncncsszzssn"},     {SMMA_E5M2, SMMA_OVERFLOW_INFINITY, "ncnciizznnn"},
+      {SMMA_E4M3, SMMA_OVERFLOW_DEFAULT, "ncncsszzssn"},     {SMMA_E4M3, SMMA_OVERFLOW_INFINITY, "ncncNNzzNNn"},
+      {SMMA_E2M1, SMMA_OVERFLOW_DEFAULT, "ncnzsszzsss"},     {SMMA_UE8M0, SMMA_OVERFLOW_DEFAULT, "ncsccscsssn"},
+      {SMMA_S8, SMMA_OVERFLOW_DEFAULT, "ncczsszzssz"},       {SMMA_U8, SMMA_OVERFLOW_DEFAULT, "ncczszzzszz"},
+      {SMMA_OCP_INT8, SMMA_OVERFLOW_DEFAULT, "nnccsszzssz"},
   };
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -596,6 +604,7 @@ static void test_names(void **state) {
   assert_int_equal(smma_format_find("float8_e4m3fn"), SMMA_E4M3);
   assert_int_equal(smma_format_find("xf32"), SMMA_TF32);
   assert_int_equal(smma_format_find("int8"), SMMA_S8);
+  assert_int_equal(smma_format_find("OCP_INT8"), SMMA_OCP_INT8);
   assert_int_equal(smma_format_find("UINT8"), SMMA_U8);
   assert_int_equal(smma_format_find("i32"), SMMA_S32);
   assert_int_equal(smma_format_find("fp8"), SMMA_NO_FORMAT);
@@ -609,6 +618,7 @@ static void spell_out(smma_format format, char name[40]) {
   const smma_encoding f = smma_encoding_of(format);
   *name = 0;
   if (f.ignored_bits || f.specials == SMMA_SPECIALS_POWERS_OF_TWO) return;
+  if (smma_is_fixed_point(format) && !smma_is_integer(format)) return;
   if (f.specials == SMMA_SPECIALS_INTEGER)
     snprintf(name, 40, "%s%d", f.sign_bits ? "s" : "u", f.bits);
   else

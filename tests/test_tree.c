@@ -15,8 +15,7 @@
 /* ---- The models ---- */
 
 static bool is_narrow(smma_format format) {
-  const int bits = smma_encoding_of(format).exponent_bits;
-  return bits == 2 || bits == 3;
+  return smma_encoding_of(format).exponent_bits <= 3;
 }
 
 /* Reports whether the order cannot be observed because products have too narrow a range. Products of E5M2 are wide

@@ -26,7 +26,8 @@ typedef enum {
   SMMA_E8M13 = 17, /* FP32 container with 13 fraction bits, written by Ada and Hopper for FP8; not an operand format */
   SMMA_S4 = 18,
   SMMA_U4 = 19,
-  SMMA_B1 = 20, /* one bit: 0 or 1 */
+  SMMA_B1 = 20,              /* one bit: 0 or 1 */
+  SMMA_OCP_INT8 = 0x1800b07, /* element of MXINT8: an integer in two's complement, times 2^-6 */
   SMMA_NO_FORMAT = 255,
   SMMA_SPELLED_FORMATS = 1 << 24 /* numbers from here on are formats whose name spells them out, see smma_format_find */
 } smma_format;

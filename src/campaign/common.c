@@ -8,8 +8,8 @@
 /* Returns a number below 0 if `x` is narrower than `y`, above 0 if `y` is narrower. */
 static int compare_widths(smma_format x, smma_format y) {
   const smma_encoding f = smma_encoding_of(x), g = smma_encoding_of(y);
-  if (smma_is_integer(x) != smma_is_integer(y)) return smma_is_integer(x) ? -1 : 1;
-  if (smma_is_integer(x)) return f.bits - g.bits;
+  if (smma_is_fixed_point(x) != smma_is_fixed_point(y)) return smma_is_fixed_point(x) ? -1 : 1;
+  if (smma_is_fixed_point(x)) return f.bits - g.bits;
   if (smma_minimum_exponent(f) != smma_minimum_exponent(g)) return smma_minimum_exponent(g) - smma_minimum_exponent(f);
   return f.fraction_bits != g.fraction_bits ? f.fraction_bits - g.fraction_bits : f.bits - g.bits;
 }

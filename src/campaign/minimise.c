@@ -22,7 +22,7 @@ static bool is_zero(smma_format format, uint64_t x) {
   return smma_decode(smma_encoding_of(format), x).kind == SMMA_ZERO;
 }
 
-/* Lists simpler forms of an integer: fewer bits of the magnitude, no sign. */
+/* Lists simpler forms of a fixed-point number: fewer bits of the magnitude, no sign. */
 static int simpler_integers(smma_encoding f, uint64_t x, uint64_t form[FORMS]) {
   const smma_number n = smma_decode(f, x);
   const uint64_t m = n.significand;
@@ -43,7 +43,7 @@ static int simpler_forms(smma_format format, uint64_t x, uint64_t form[FORMS]) {
   const uint64_t one = smma_encode_one(f, false) & exponents, as_one = (x & ~exponents) | one;
   const uint64_t sign = (uint64_t)(f.sign_bits != 0) << (f.exponent_bits + f.fraction_bits + f.ignored_bits);
   int count = 0;
-  if (smma_is_integer(format)) return simpler_integers(f, x, form);
+  if (smma_is_fixed_point(format)) return simpler_integers(f, x, form);
   if (smma_decode(f, x).kind != SMMA_FINITE) return 0;
   if (x & fraction) {
     form[count++] = x & ~fraction;

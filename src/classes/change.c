@@ -126,7 +126,7 @@ static uint64_t code_to(replacement to, smma_encoding f, smma_nan_policy nan, ui
    number that it replaces. */
 static int places_of(const number_change *n, const smma_instruction *i) {
   const smma_encoding d = smma_encoding_of(i->d);
-  const bool integers = smma_is_integer(i->a), infinite = smma_has_infinity(d);
+  const bool integers = smma_is_fixed_point(i->a), infinite = smma_has_infinity(d);
   if (n->is == IS_NEGATIVE) return integers && smma_encoding_of(n->of == OF_A ? i->a : i->b).sign_bits ? i->k : 0;
   if (integers && n->is != IS_ANY) return 0;
   switch (n->of) {

@@ -130,8 +130,13 @@ int smma_command_coverage(int argc, const char **argv) {
     smma_require(
         smma_check_options("files", tries ? "search seed show output html json" : "show output html json", &error),
         &error);
-  if (path) smma_require(smma_check_writable(path, "--output", &error), &error);
-  if (page) smma_require(smma_check_writable(page, "--html", &error), &error);
+  const char *const taken_by = json ? "the JSON" : "the report";
+  smma_require(
+      !path || (smma_check_file(path, "--output", taken_by, &error) && smma_check_writable(path, "--output", &error)),
+      &error);
+  smma_require(
+      !page || (smma_check_file(page, "--html", taken_by, &error) && smma_check_writable(page, "--html", &error)),
+      &error);
   if (!*files && !gpu) smma_die("give FILE, or a target, as in --on H100 --in f16");
   smma_progress_start(&p.shown, "rows", 1);
   if (!*files) {

@@ -41,7 +41,7 @@ static void choose_instructions(explain_request *r, char *gpus, char *names, con
     const smma_choice one = {.instr = name[u], .in = choice->in, .out = choice->out};
     r->instruction[u] = (gpu_count > 1 ? smma_choose_target : smma_choose_instruction)(gpu[u], &one, &error);
     smma_require(r->instruction[u], &error);
-    r->unit[u] = gpu_count > 1 || r->count == 1 ? gpu[u] : r->instruction[u]->name;
+    r->unit[u] = gpu[u];
     operation[u] = smma_operation_of(r->instruction[u]);
   }
   if (r->count > 1 &&
@@ -56,7 +56,8 @@ static void read_operands(explain_request *r, const smma_operand_options *operan
   smma_error error;
   smma_require(smma_read_operands(other, operands, &r->row, &error), &error);
   if (one->k > other->k)
-    smma_note("%s has K = %d; its other %d products are 0", r->unit[longer], one->k, one->k - other->k);
+    smma_note("%s has K = %d; its other %d products are 0",
+              strcmp(r->unit[0], r->unit[1]) == 0 ? one->name : r->unit[longer], one->k, one->k - other->k);
 }
 
 /* Reads test vector `number`, counted from 1, of a file. Takes the file's instruction if the options name none. */

@@ -256,7 +256,9 @@ static void check_options(const match_options *o) {
   smma_error error;
   if (o->claim && o->plan) smma_die("-o: --claim searches for no plan; leave it out");
   if (o->instruction && !(o->claim && o->gpus)) smma_die("--instr: goes with --claim and --on; leave it out");
-  smma_require(!o->plan || smma_check_writable(o->plan, "-o", &error), &error);
+  smma_require(!o->plan || (smma_check_file(o->plan, "-o", o->json ? "the JSON" : "the report", &error) &&
+                            smma_check_writable(o->plan, "-o", &error)),
+               &error);
 }
 
 /* Fills the request except D and the notes, which are set elsewhere. */

@@ -22,7 +22,7 @@ typedef enum {
   SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO, /* the code of -0 is the only NaN; no infinity ("FNUZ") */
   SMMA_SPECIALS_FINITE,                /* no infinity, no NaN */
   SMMA_SPECIALS_POWERS_OF_TWO,         /* code c is 2^(c - bias), all ones is NaN; no zero */
-  SMMA_SPECIALS_INTEGER,               /* no infinity, no NaN; negative numbers in two's complement */
+  SMMA_SPECIALS_INTEGER, /* integers times a power of two; no infinity, no NaN; negative numbers in two's complement */
   /* IEEE P3109. NaN is the code of -0; without a sign it is the last code. */
   SMMA_SPECIALS_P3109_EXTENDED, /* the code of the greatest magnitude is infinity */
   SMMA_SPECIALS_P3109_FINITE    /* no infinity; used only without fraction bits, for smma_rounds_by_code. With fraction
@@ -79,8 +79,15 @@ SMMA_CORE smma_encoding smma_encoding_of(smma_format format) {
   return f;
 }
 
-SMMA_CORE bool smma_is_integer(smma_format format) {
+/* Reports whether a format has no exponent: its numbers are integers times a power of two. */
+SMMA_CORE bool smma_is_fixed_point(smma_format format) {
   return smma_encoding_of(format).specials == SMMA_SPECIALS_INTEGER;
+}
+
+/* Reports whether all numbers of a format are integers, and its last bit has the value 1. */
+SMMA_CORE bool smma_is_integer(smma_format format) {
+  const smma_encoding f = smma_encoding_of(format);
+  return f.specials == SMMA_SPECIALS_INTEGER && f.bias == 1 - f.fraction_bits;
 }
 
 SMMA_CORE bool smma_is_p3109(smma_encoding f) {

@@ -46,11 +46,11 @@ SMMA_CORE smma_product_kind smma_products_of(const smma_rule *r) {
 /* E3M4 of RTX Blackwell, whose only special encoding is NaN, all ones. */
 #define SMMA_E3M4_NAN SMMA_SPELLED_FORMAT(1, 3, 4, 3, SMMA_SPECIALS_ONE_NAN)
 
-/* Reports whether a format is named in format.def, or is an integer, or is E3M4, the only other spelled-out format in
+/* Reports whether a format is named in format.def, or has fixed point, or is E3M4, the only other spelled-out format in
    the catalogue. Other spelled-out floating-point formats can have exponents and significands of any width; only the
    core supports them. */
 SMMA_CORE bool smma_is_usual(smma_format format) {
-  return !smma_is_spelled(format) || smma_is_integer(format) || format == SMMA_E3M4_NAN;
+  return !smma_is_spelled(format) || smma_is_fixed_point(format) || format == SMMA_E3M4_NAN;
 }
 
 SMMA_CORE bool smma_has_usual_formats(const smma_operation *o) {
@@ -196,8 +196,8 @@ SMMA_CORE uint64_t smma_returned(const smma_operation *o, uint64_t d) {
 SMMA_CORE bool smma_is_short_g_fdpa(const smma_operation *o) {
   smma_g_fdpa g;
   if (smma_algorithm_of(&o->rule) != SMMA_COMPOSITION || o->k > SMMA_MAXIMUM_ROUNDED_K ||
-      !smma_has_one_nan(o->rule.nan) || smma_is_integer(o->a) || smma_is_integer(o->b) || smma_is_integer(o->d) ||
-      smma_encoding_of(o->a).fraction_bits > 23 || smma_encoding_of(o->b).fraction_bits > 23 ||
+      !smma_has_one_nan(o->rule.nan) || smma_is_fixed_point(o->a) || smma_is_fixed_point(o->b) ||
+      smma_is_integer(o->d) || smma_encoding_of(o->a).fraction_bits > 23 || smma_encoding_of(o->b).fraction_bits > 23 ||
       !smma_is_g_fdpa(&o->rule.with.composition, o->k, o->d, &g))
     return false;
   return g.alignment_bits == SMMA_EXACT_ALIGNMENT || g.alignment_bits <= SMMA_MOST_ALIGNMENT_BITS;

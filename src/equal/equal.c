@@ -25,7 +25,7 @@ static bool have_same_operands(const smma_instruction *x, const smma_instruction
    apart. The exponents of numbers below a format's least normal number differ if the least exponents do. */
 static bool have_same_exponents(smma_format x, smma_format y, smma_algorithm algorithm) {
   if (x == y) return true;
-  if (smma_is_integer(x) || smma_is_integer(y))
+  if (smma_is_fixed_point(x) || smma_is_fixed_point(y))
     return algorithm == SMMA_INTEGER && smma_is_integer(x) && smma_is_integer(y);
   return smma_minimum_exponent(smma_encoding_of(x)) == smma_minimum_exponent(smma_encoding_of(y));
 }
@@ -40,7 +40,7 @@ static bool ignores_exponents(const smma_form *f) {
 
 /* Reports whether an operand's exponent in the other format is at most that in the format of the vectors. */
 static bool has_no_greater_exponents(smma_format of, smma_format other) {
-  return !smma_is_integer(of) && !smma_is_integer(other) &&
+  return !smma_is_fixed_point(of) && !smma_is_fixed_point(other) &&
          smma_minimum_exponent(smma_encoding_of(of)) >= smma_minimum_exponent(smma_encoding_of(other));
 }
 

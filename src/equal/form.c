@@ -47,7 +47,7 @@ static reach reach_of_sums(const smma_operation *o, smma_format output, bool wit
 static bool as_chain(const smma_operation *o, smma_g_fdpa *g) {
   smma_composition p;
   const bool same_nan = smma_has_one_nan(o->rule.nan) || o->rule.nan == SMMA_NAN_B_SUM_A;
-  if (smma_is_integer(o->a) || smma_is_integer(o->b) || smma_is_integer(o->d) || !same_nan) return false;
+  if (smma_is_fixed_point(o->a) || smma_is_fixed_point(o->b) || smma_is_integer(o->d) || !same_nan) return false;
   if (!smma_compose(o, &p) || !smma_is_g_fdpa(&p, o->k, o->d, g)) return false;
   if (o->k == g->block) g->interleave = g->block;
   return true;
@@ -287,7 +287,7 @@ bool smma_zeros_in_block_are_idle(const smma_operation *o, bool began_off) {
 static double greatest_of(smma_format format) {
   const smma_encoding f = smma_encoding_of(format);
   const smma_number x = smma_decode(f, smma_largest_fields(f));
-  if (f.specials == SMMA_SPECIALS_INTEGER) return ldexp(1, f.bits - f.sign_bits);
+  if (f.specials == SMMA_SPECIALS_INTEGER) return ldexp(1, smma_minimum_exponent(f));
   return f.specials == SMMA_SPECIALS_FINITE ? ldexp((double)x.significand, x.exponent - x.fraction_bits) : INFINITY;
 }
 

@@ -23,7 +23,7 @@ size_t smma_distinct_instructions(const smma_instruction **found) {
   for (size_t i = 0; i < smma_catalogue_count(); i++) {
     const smma_instruction *instruction = smma_catalogue_at(i);
     if (!smma_architectures[instruction->arch].listed || instruction->a != instruction->b) continue;
-    if (smma_is_integer(instruction->a) || instruction->sparse) continue;
+    if (smma_is_fixed_point(instruction->a) || instruction->sparse) continue;
     if (is_known(instruction, i)) continue;
     if (found) found[count] = instruction;
     count++;

@@ -17,6 +17,12 @@ bool smma_explain_row_of(smma_explained_row *x, const char *unit, const smma_ins
   return true;
 }
 
+smma_explained smma_named_apart(const smma_explained both[2], int index) {
+  smma_explained x = both[index];
+  if (strcmp(both[0].unit, both[1].unit) == 0) x.unit = x.instruction;
+  return x;
+}
+
 /* ---- Outcomes ---- */
 
 /* The amount (-1)^negative * magnitude * 2^exponent. The magnitude is odd or zero, so that equal amounts have equal
@@ -194,7 +200,8 @@ static bool compare_blocks(const smma_explained unit[2], const block b[2], smma_
   return compare_ends(unit, b, d);
 }
 
-smma_difference smma_find_difference(const smma_explained unit[2]) {
+smma_difference smma_find_difference(const smma_explained both[2]) {
+  const smma_explained unit[2] = {smma_named_apart(both, 0), smma_named_apart(both, 1)};
   smma_difference d = {""};
   size_t at[2] = {0, 0};
   while (at[0] < unit[0].explanation->count && at[1] < unit[1].explanation->count) {

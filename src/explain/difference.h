@@ -13,6 +13,10 @@ typedef struct {
   smma_explanation *explanation;
 } smma_explained;
 
+/* Returns computation number `index` of two. If both units have the same name, such as "wormhole", the instruction
+   replaces it. */
+smma_explained smma_named_apart(const smma_explained both[2], int index);
+
 /* An explanation of a test vector, together with the data that `explained` points at. */
 typedef struct {
   smma_operation operation;
@@ -32,11 +36,11 @@ typedef struct {
 
 /* Finds the first difference, and marks the line, step or stage of each computation at which it occurs
    (is_first_difference). */
-smma_difference smma_find_difference(const smma_explained unit[2]);
+smma_difference smma_find_difference(const smma_explained both[2]);
 
 /* Prints both computations with the same bit positions in the same columns, marks their first difference, and prints
    the results bit by bit. */
-void smma_explain_print_two(FILE *stream, const smma_explained unit[2], int width);
+void smma_explain_print_two(FILE *stream, const smma_explained both[2], int width);
 
 /* Reports whether two operations take the same operands and have results in the same format. If not, writes the reason
    to `why`, as one line. */

@@ -347,13 +347,15 @@ static void add_difference(smma_lines *l, const smma_explained unit[2]) {
     add_text(l, SMMA_LINE_HEADING, "no difference: every step has the same outcome");
 }
 
-bool smma_lines_make(smma_lines *l, const smma_explained *unit, int count, bool brief) {
+bool smma_lines_make(smma_lines *l, const smma_explained *explained, int count, bool brief) {
+  smma_explained unit[2] = {*explained};
+  for (int u = 0; count > 1 && u < 2; u++) unit[u] = smma_named_apart(explained, u);
   memset(l, 0, sizeof *l);
   l->brief = brief;
   if (count > 1) add_difference(l, unit);
   for (int u = 0; u < count; u++) {
     smma_explain_heading heading = smma_explain_heading_of(unit[u].operation);
-    add_text(l, SMMA_LINE_UNIT, "%s: %s", unit[u].unit, unit[u].instruction);
+    add_text(l, SMMA_LINE_UNIT, "%s: %s", explained[u].unit, unit[u].instruction);
     add_text(l, SMMA_LINE_HEADING, "%s", heading.model);
     if (u == 0) add_text(l, SMMA_LINE_HEADING, "%s", heading.formats);
     for (size_t s = 0; s < unit[u].explanation->count; s++) add_stage(l, &unit[u].explanation->stage[s]);

@@ -48,7 +48,7 @@ typedef struct {
 
 /* Makes all lines of one computation (`count` 1), or of two with their first difference. Returns false if memory runs
    out. */
-bool smma_lines_make(smma_lines *lines, const smma_explained *unit, int count, bool brief);
+bool smma_lines_make(smma_lines *lines, const smma_explained *explained, int count, bool brief);
 void smma_lines_free(smma_lines *lines);
 
 #endif

@@ -143,9 +143,17 @@ static void print_difference(FILE *stream, const smma_difference *d, int width) 
   print_wrapped(stream, (int)strlen(before), d->text, width);
 }
 
-void smma_explain_print_two(FILE *stream, const smma_explained unit[2], int width) {
+/* Reports whether the bits of a result in this format fit into a line behind a unit's name. */
+static bool fits_results(smma_format format, const char *name) {
+  enum { LONGEST_NAME = 24 }; /* of 64 bits; 32 bits leave room for all names */
+  return smma_encoding_of(format).bits <= 32 || strlen(name) <= LONGEST_NAME;
+}
+
+void smma_explain_print_two(FILE *stream, const smma_explained both[2], int width) {
+  const smma_explained unit[2] = {smma_named_apart(both, 0), smma_named_apart(both, 1)};
   const smma_explanation *const e[2] = {unit[0].explanation, unit[1].explanation};
-  const char *name[3] = {unit[0].unit, unit[1].unit, "exact sum"};
+  const bool fit = fits_results(e[0]->result_format, unit[0].unit) && fits_results(e[0]->result_format, unit[1].unit);
+  const char *name[3] = {fit ? unit[0].unit : "first", fit ? unit[1].unit : "second", "exact sum"};
   const uint64_t result[3] = {e[0]->result, e[1]->result, e[0]->correctly_rounded};
   smma_difference d = smma_find_difference(unit);
   smma_drawing_frame frame = {.top = SMMA_WIDE_LEAST};
@@ -157,7 +165,7 @@ void smma_explain_print_two(FILE *stream, const smma_explained unit[2], int widt
   print_legend(stream, e[0]);
   for (int u = 0; u < 2; u++)
     for (size_t i = 0; i < e[u]->count; i++) smma_drawing_widen(&frame, &e[u]->stage[i]);
-  for (int u = 0; u < 2; u++) print_one(stream, &unit[u], width, &frame);
+  for (int u = 0; u < 2; u++) print_one(stream, &both[u], width, &frame);
   fprintf(stream, "\nresults:\n");
   smma_print_results(stream, e[0]->result_format, name, result, e[0]->finite ? 3 : 2);
   smma_locale_leave(locale);

@@ -132,9 +132,9 @@ static void print_slices(FILE *out, const smma_composition *p) {
 void smma_print_composition(FILE *out, const smma_instruction *i) {
   const smma_composition *p = &i->rule->rule.with.composition;
   fprintf(out, "  Products are exact.");
-  if (!smma_is_integer(i->a)) fprintf(out, " Subnormal a %s.", subnormal_words(p->subnormal_a));
-  if (!smma_is_integer(i->b)) fprintf(out, " Subnormal b %s.", subnormal_words(p->subnormal_b));
-  if (!smma_is_integer(i->c)) fprintf(out, " Subnormal c %s.", subnormal_words(p->subnormal_c));
+  if (!smma_is_fixed_point(i->a)) fprintf(out, " Subnormal a %s.", subnormal_words(p->subnormal_a));
+  if (!smma_is_fixed_point(i->b)) fprintf(out, " Subnormal b %s.", subnormal_words(p->subnormal_b));
+  if (!smma_is_fixed_point(i->c)) fprintf(out, " Subnormal c %s.", subnormal_words(p->subnormal_c));
   fputc('\n', out);
   if (p->widen != SMMA_NO_FORMAT) fprintf(out, "  Factors have their exponents in %s.\n", smma_format_text(p->widen));
   print_blocks_of(out, "a", p->block_bits_a, p, i->k);

@@ -32,11 +32,15 @@ const smma_kernel_family *smma_special_family(const smma_operation *o, const cha
 
 /* ---- Working memory ---- */
 
+/* Reports whether all encodings of a format are numbers. */
+static bool has_only_numbers(smma_format format) {
+  return smma_encoding_of(format).specials == SMMA_SPECIALS_FINITE || smma_is_fixed_point(format);
+}
+
 /* Returns the number of elements along K that share a class. If only scale factors can be NaN, these are the elements
    that share a scale factor. Otherwise each element has its own class. */
 static size_t elements_of_class(const smma_operation *o) {
-  const bool finite = smma_encoding_of(o->a).specials == SMMA_SPECIALS_FINITE &&
-                      smma_encoding_of(o->b).specials == SMMA_SPECIALS_FINITE;
+  const bool finite = has_only_numbers(o->a) && has_only_numbers(o->b);
   return finite && o->scale_block ? (size_t)o->scale_block : 1;
 }
 

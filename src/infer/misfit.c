@@ -15,7 +15,7 @@ typedef struct {
 static bool is_subnormal(smma_format f, uint64_t code) {
   const smma_encoding e = smma_encoding_of(f);
   const smma_number x = smma_decode(e, code);
-  return x.kind == SMMA_FINITE && !smma_is_integer(f) && x.exponent == smma_minimum_exponent(e) &&
+  return x.kind == SMMA_FINITE && !smma_is_fixed_point(f) && x.exponent == smma_minimum_exponent(e) &&
          x.significand >> x.fraction_bits == 0;
 }
 

@@ -332,14 +332,15 @@ static bool check_numbers(const smma_custom *custom, smma_custom_fault *fault) {
   return true;
 }
 
-/* Checks steps on integers, which have neither subnormals nor a leading bit. */
+/* Checks steps on fixed-point numbers, which have neither subnormals nor a leading bit. */
 static bool check_integers(const smma_instruction *i, const smma_composition *p, smma_custom_fault *fault) {
   const bool kept[] = {p->subnormal_a == SMMA_SUBNORMALS_KEPT, p->subnormal_b == SMMA_SUBNORMALS_KEPT,
                        p->subnormal_c == SMMA_SUBNORMALS_KEPT};
   const smma_format of[] = {i->a, i->b, i->d};
   const char *const keys[] = {"subnormal_a", "subnormal_b", "subnormal_c"};
   for (int n = 0; n < 3; n++)
-    if (smma_is_integer(of[n]) && !kept[n]) return fail(fault, keys[n], "integers are never subnormal; allowed: kept");
+    if (smma_is_fixed_point(of[n]) && !kept[n])
+      return fail(fault, keys[n], "%s has no subnormal numbers; allowed: kept", smma_format_text(of[n]));
   return true;
 }
 

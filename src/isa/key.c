@@ -18,8 +18,8 @@
 
 /* Bits in sets of formats. Each format up to SMMA_B1 has its own bit. All other formats share one bit for each kind:
    integers; signed floating point whose values f32 contains; unsigned floating point whose values f32 contains;
-   floating point that needs f64. */
-enum { SPELLED_INTEGER = SMMA_B1 + 1, SPELLED_SIGNED, SPELLED_UNSIGNED, SPELLED_WIDE };
+   floating point that needs f64; fixed point with fractions. */
+enum { SPELLED_INTEGER = SMMA_B1 + 1, SPELLED_SIGNED, SPELLED_UNSIGNED, SPELLED_WIDE, SPELLED_FIXED };
 
 #define F(name) (1u << SMMA_FORMAT_##name)
 #define SPELLED(kind) (1u << SPELLED_##kind)
@@ -98,14 +98,14 @@ static const smma_key keys[] = {
     FORMAT("a", A(GST_FDPA), OF_INSTRUCTION(a), F(e2m1), NEEDED),
     FORMAT("a", A(FP8_BY_FP16), OF_INSTRUCTION(a), FP8, NEEDED),
     FORMAT("a", A(INTEGER), OF_INSTRUCTION(a), INTEGERS, NEEDED),
-    FORMAT("a", STEPS, OF_INSTRUCTION(a), OPERANDS | WIDE | INTEGERS, NEEDED),
+    FORMAT("a", STEPS, OF_INSTRUCTION(a), OPERANDS | WIDE | INTEGERS | SPELLED(FIXED), NEEDED),
     FORMAT("a", OPPOSING, OF_INSTRUCTION(a), TABLE(OPERANDS), NEEDED),
     FORMAT("a", EVERY, OF_INSTRUCTION(a), OPERANDS, NEEDED),
     FORMAT("b", A(FMA), OF_INSTRUCTION(b), OPERANDS | WIDE, NEEDED),
     FORMAT("b", A(GST_FDPA), OF_INSTRUCTION(b), F(e2m1), NEEDED),
     FORMAT("b", A(FP8_BY_FP16), OF_INSTRUCTION(b), FP8, NEEDED),
     FORMAT("b", A(INTEGER), OF_INSTRUCTION(b), INTEGERS, NEEDED),
-    FORMAT("b", STEPS, OF_INSTRUCTION(b), OPERANDS | WIDE | INTEGERS, NEEDED),
+    FORMAT("b", STEPS, OF_INSTRUCTION(b), OPERANDS | WIDE | INTEGERS | SPELLED(FIXED), NEEDED),
     FORMAT("b", OPPOSING, OF_INSTRUCTION(b), TABLE(OPERANDS), NEEDED),
     FORMAT("b", EVERY, OF_INSTRUCTION(b), OPERANDS, NEEDED),
     FORMAT("c", A(INTEGER), OF_INSTRUCTION(c), F(s32), AS("d")),
@@ -340,7 +340,8 @@ unsigned smma_format_bit(smma_format format) {
   if (!smma_is_format(format)) return 0;
   if (format <= SMMA_B1) return 1u << format;
   if (f.specials == SMMA_SPECIALS_POWERS_OF_TWO) return 0;
-  if (f.specials == SMMA_SPECIALS_INTEGER) return f.bits <= 8 ? SPELLED(INTEGER) : 0;
+  if (smma_is_integer(format)) return f.bits <= 8 ? SPELLED(INTEGER) : 0;
+  if (smma_is_fixed_point(format)) return SPELLED(FIXED);
   if (!smma_is_in_range_of_f32(f) || f.fraction_bits > 23) return SPELLED(WIDE);
   return f.sign_bits ? SPELLED(SIGNED) : SPELLED(UNSIGNED);
 }

@@ -146,8 +146,8 @@
     .accumulator = CUT_AT(fraction, direction), .width = SMMA_NONE, .narrow_bits = SMMA_NONE, .narrow_subnormals = 1,  \
     .output = format, .rounding = SMMA_ROUND_##direction                                                               \
   }
-/* ACE: the exact sum of four products of FP8, which are multiples of 2^-32, times their scale factors, is rounded; then
-   c is added. */
+/* ACE: the exact sum of four products of FP8 or MXINT8, which are multiples of 2^-32, times their scale factors, is
+   rounded; then c is added. */
 #define SCALED_FOUR()                                                                               \
   COMPOSED(QUIET, KEPT, KEPT, TO_SIGNED_ZERO, 1, 3, ALIGNED(4, 0, 32, TOWARD_ZERO, SMMA_NO_FORMAT), \
            FLUSHED(1, 1, 1, .join = SMMA_JOIN_APART), ROUNDED(1, CHAIN, f32, NEAREST_EVEN, TO_SIGNED_ZERO))

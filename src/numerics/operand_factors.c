@@ -258,7 +258,8 @@ static int exponent_of_quotient(const smma_operand_work *w, double amax) {
 static int reaches_next_power(const smma_operand_work *w, double amax) {
   /* compressed-tensors rounds to E2M1 for elements of E4M3, too. */
   const bool narrow = w->rule->formula == SMMA_FORMULA_COMPRESSED_TENSORS && w->rule->format == SMMA_E4M3;
-  const int bits = narrow ? 1 : smma_encoding_of(w->rule->format).fraction_bits;
+  /* The greatest number of a fixed-point format has one bit less than a significand of its fraction bits. */
+  const int bits = narrow ? 1 : smma_encoding_of(w->rule->format).fraction_bits - smma_is_fixed_point(w->rule->format);
   const double significand = ldexp(amax, -ilogb(amax));
   return w->rule->scale_rounding == SMMA_SCALE_CEIL ? significand > 1 : significand >= 2 - ldexp(1, -bits - 1);
 }
@@ -326,7 +327,7 @@ static void find_chunk_of_factors(const smma_operand_work *w, size_t task, void 
 void smma_find_arithmetic(smma_operand_work *w) {
   const smma_operand_rule *rule = w->rule;
   w->max = greatest_number(rule->format), w->max_exponent = ilogb(w->max);
-  w->min = smma_is_integer(rule->format) ? least_number(rule->format) : -w->max;
+  w->min = smma_is_fixed_point(rule->format) ? least_number(rule->format) : -w->max;
   w->beyond = smma_encoding_of(rule->format).bits <= 8 ? least_beyond(rule->format) : (double)NAN;
   w->number = number_formula_of(rule->formula, smma_is_integer(rule->format));
   w->arithmetic = SMMA_F32;

@@ -103,7 +103,7 @@ static bool read_flag(reader *r, const smma_json_value *object, const char *key,
 }
 
 /* Reports whether results can have the format. */
-static bool is_floating(smma_format f) { return smma_is_operand_format(f) && !smma_is_integer(f); }
+static bool is_floating(smma_format f) { return smma_is_operand_format(f) && !smma_is_fixed_point(f); }
 
 static const char *formats_text(char *text, size_t size) {
   text[0] = 0;

@@ -133,6 +133,7 @@ static bool probe_factor(smma_examination *x, smma_finding *f, bool is_a) {
       smma_minimum(smma_range_of_format(is_a ? i->b : i->a).greatest, smma_range_of_d(&x->subject).greatest - half - 1);
   questions q = {.count = 0};
   bool bits_are_kept, unused;
+  if (smma_is_fixed_point(is_a ? i->a : i->b)) return smma_cannot_tell(f, "the format has no subnormal numbers");
   if (!ask_whether_bits_are_kept(x, &bits_are_kept)) return false;
   if (!bits_are_kept) return smma_cannot_tell(f, few_bits);
   if (own.fraction_bits < 1 || !add_factor(x, is_a, (uint64_t)1 << (own.fraction_bits - 1), power, &q))

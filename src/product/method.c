@@ -81,7 +81,7 @@ static bool take_words(const smma_method_options *o, const smma_instruction *i, 
   int sum, flush;
   smma_words_defaults(how, sizeof *how);
   how->method = smma_method_is(o, "words") ? SMMA_WORDS_SCALED : SMMA_WORDS_RESIDUAL;
-  if (smma_is_integer(i->a))
+  if (smma_is_fixed_point(i->a))
     return smma_fail(error,
                      "--method %s: %s takes integers; it needs a floating-point instruction (integers: --method ozaki)",
                      o->method, i->name);
@@ -140,7 +140,7 @@ bool smma_choose_fallback(const smma_method_options *o, smma_format data, const 
   *through = formats[chosen];
   if (data == SMMA_NO_FORMAT)
     return smma_fail(error, "--method fallback: --in FORMAT is missing: the format of the data; for example --in e4m3");
-  if (smma_format_bits(data) <= 8 && !smma_is_integer(data)) return true;
+  if (smma_format_bits(data) <= 8 && !smma_is_fixed_point(data)) return true;
   return smma_fail(error, "--in: %s is no FP8, FP6 or FP4 format, which --method fallback is for",
                    smma_format_text(data));
 }

@@ -34,8 +34,8 @@ static bool encode(smma_format format, int64_t significand, int exponent, bool s
   *encoding = smma_encode(f, significand < 0, smma_magnitude(significand), exponent, false, SMMA_ROUND_TOWARD_ZERO,
                           SMMA_OVERFLOW_SATURATE);
   back = smma_decode(f, *encoding);
-  if (back.kind != SMMA_FINITE || (!subnormal && f.fraction_bits && !(back.significand >> f.fraction_bits)))
-    return false;
+  if (back.kind != SMMA_FINITE) return false;
+  if (!subnormal && f.exponent_bits && f.fraction_bits && !(back.significand >> f.fraction_bits)) return false;
   return smma_is_exactly(smma_dyadic_of((int64_t)back.significand, back.exponent - back.fraction_bits),
                          (int64_t)smma_magnitude(significand), exponent);
 }
@@ -80,7 +80,9 @@ smma_row smma_zero_row(const smma_instruction *i) {
 smma_range smma_range_of_format(smma_format format) {
   const smma_encoding f = smma_encoding_of(format);
   const smma_number greatest = smma_decode(f, smma_largest_fields(f) << f.ignored_bits);
-  return (smma_range){.least = smma_minimum_exponent(f), .greatest = greatest.exponent};
+  const int least = smma_minimum_exponent(f);
+  if (smma_is_fixed_point(format)) return (smma_range){.least = least - f.fraction_bits, .greatest = least - 1};
+  return (smma_range){.least = least, .greatest = greatest.exponent};
 }
 
 smma_range smma_summand_range(const smma_instruction *i, int index) {

@@ -45,7 +45,7 @@ bool smma_accurate_check(const smma_sweep_request *r, size_t value, const smma_i
   if (slices && (i->a != SMMA_S8 || i->b != SMMA_S8 || i->d != SMMA_S32))
     return smma_fail(error, "sweep: slices need an instruction with A and B in s8, which %s is not; take H100:s8",
                      i->name);
-  if (!slices && smma_is_integer(i->a))
+  if (!slices && smma_is_fixed_point(i->a))
     return smma_fail(error, "sweep: words need a floating-point instruction, which %s is not; take H100:bf16", i->name);
   if (number_of(s, value) < 0)
     return smma_fail(error, "sweep: %s = '%s' is not a number from 1 to %d%s", s->name, s->value[value],

@@ -22,6 +22,7 @@ static range range_of(smma_format format) {
   const smma_encoding f = smma_encoding_of(format);
   const int normal = smma_minimum_exponent(f);
   const smma_number largest = smma_decode(f, smma_largest_fields(f) << f.ignored_bits);
+  if (smma_is_fixed_point(format)) return (range){normal - f.fraction_bits, normal - f.fraction_bits, normal - 1};
   return (range){normal - f.fraction_bits, normal, largest.exponent};
 }
 

@@ -398,8 +398,8 @@ def quantize(
 ) -> Quantized:
     """Quantises ``x`` to elements and scale factors of a block-scaled format, in blocks along ``axis``.
 
-    ``format`` is "mxfp8_e4m3", "mxfp8_e5m2", "mxfp6_e3m2", "mxfp6_e2m3" or "mxfp4" (32 elements share a power of two),
-    or "nvfp4" (16 elements share a UE4M3 number, and all share an FP32 factor). For a product, split A along its last
+    ``format`` is "mxfp8_e4m3", "mxfp8_e5m2", "mxfp6_e3m2", "mxfp6_e2m3", "mxfp4" or "mxint8" (32 elements share a power
+    of two), or "nvfp4" (16 elements share a UE4M3 number, and all share an FP32 factor). For a product, split A along its last
     axis and B along its second to last, and multiply the result by both factors (``matmul``'s alpha):
 
         >>> import numpy as np, softmma
@@ -420,8 +420,9 @@ def quantize(
     A RuntimeWarning counts elements that were infinite or NaN, saturated in NVFP4, or became NaN, and blocks that
     became zero.
 
-    Returns ``values`` with x's shape, ``scales`` with one number for each block, and ``factor``. Raises ValueError for
-    an unknown format.
+    Returns ``values`` with x's shape, ``scales`` with one number for each block, and ``factor``. The values of MXINT8
+    are encodings in uint8, because NumPy has no type for them; viewed as int8, they are 64 times the numbers. Raises
+    ValueError for an unknown format.
     """
     if format not in BLOCK_FORMATS:
         raise ValueError(f"format: {format!r} is not one of {', '.join(BLOCK_FORMATS)}")

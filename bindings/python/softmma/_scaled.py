@@ -12,7 +12,11 @@ from softmma._products import matmul, round
 from softmma._units import BLOCK_FORMATS, Instruction, chosen, dtype
 
 _128 = 128
-_BLOCKS = {(dtype(element), dtype(scale)): (name, block) for name, (element, scale, block) in BLOCK_FORMATS.items()}
+_BLOCKS = {
+    (dtype(element), dtype(scale)): (name, block)
+    for name, (element, scale, block) in BLOCK_FORMATS.items()
+    if dtype(element) != np.uint8  # the encodings of a format that has no dtype
+}
 _BOTH_LINES = "torch:_scaled_mm:1x128,1x128"
 _ONE_SQUARE = "torch:_scaled_mm:1x128,128x128"
 

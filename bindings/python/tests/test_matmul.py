@@ -152,7 +152,7 @@ def test_plans(generator, a_shape):
             same(multiplier.matmul(a, c), softmma.matmul(a, b, c, **options))
 
 
-@pytest.mark.parametrize("format", softmma.QUANTIZED_FORMATS)
+@pytest.mark.parametrize("format", softmma.QUANTIZED_FORMATS[:-1])  # a B200 has no MXINT8
 def test_plans_of_blocks(generator, format):
     a = softmma.quantize(generator.standard_normal((3, 2, 70)), format)
     b = softmma.quantize(generator.standard_normal((70, 5)), format, axis=-2)

@@ -67,6 +67,16 @@ def test_doubles_are_rounded_once():
 # ---- Block-scaled formats ----
 
 
+def rounded_to_mxint8(x):
+    """Rounds to multiples of 1 / 64 from -2 to 127 / 64 (OCP Microscaling Formats 1.0, 5.3.4)."""
+    return np.clip(np.rint(np.asarray(x) * 64), -128, 127) / 64
+
+
+def numbers(q, format):
+    """Returns the numbers of quantised elements."""
+    return q.values.view(np.int8) / 64 if format == "mxint8" else q.values.astype(float)
+
+
 def reference(x, format):
     """Quantises block by block, with exact powers of two and ml_dtypes' roundings. Returns the values and the scale
     factors."""
@@ -77,6 +87,7 @@ def reference(x, format):
         "mxfp6_e2m3": (ml_dtypes.float6_e2m3fn, 7.5, 32),
         "mxfp4": (ml_dtypes.float4_e2m1fn, 6, 32),
         "nvfp4": (ml_dtypes.float4_e2m1fn, 6, 16),
+        "mxint8": (None, 127 / 64, 32),
     }[format]
     values, scales = [], []
     for first in range(0, len(x), block):
@@ -88,7 +99,10 @@ def reference(x, format):
             scale = 2.0 ** (np.floor(np.log2(most)) - np.floor(np.log2(greatest)))
         scales.append(scale)
         scaled = part / scale if scale else part * np.finfo(np.float32).max  # as Transformer Engine's kernels
-        values.extend(np.clip(scaled, -greatest, greatest).astype(element).astype(float))
+        if element:
+            values.extend(np.clip(scaled, -greatest, greatest).astype(element).astype(float))
+        else:
+            values.extend(rounded_to_mxint8(scaled))
     return values, scales
 
 
@@ -98,7 +112,7 @@ def test_quantize(generator, format, length):
     x = generator.standard_normal(length) * np.exp2(generator.integers(-3, 4, length))
     q = softmma.quantize(x, format, factor=1)
     values, scales = reference(x, format)
-    assert q.values.astype(float).tolist() == values
+    assert numbers(q, format).tolist() == values
     assert q.scales.astype(float).tolist() == scales
 
 
@@ -113,13 +127,18 @@ def test_quantize_along_an_axis(generator):
 
 @pytest.mark.parametrize("format", softmma.QUANTIZED_FORMATS)
 def test_product_of_quantized(generator, format):
-    """The unit computes the product of the quantised numbers, within FP32's precision."""
+    """The unit computes the product of the quantised numbers, within FP32's precision. ACE has a scale factor for every
+    four elements, so that eight of them are the same."""
     a, b = generator.standard_normal((4, 96)), generator.standard_normal((96, 5))
     qa, qb = softmma.quantize(a, format, factor=1), softmma.quantize(b, format, axis=-2, factor=1)
     block = {"nvfp4": 16}.get(format, 32)
-    wide_a = qa.values.astype(float) * np.repeat(qa.scales.astype(float), block, axis=1)
-    wide_b = qb.values.astype(float) * np.repeat(qb.scales.astype(float), block, axis=0)
-    d = softmma.matmul(qa.values, qb.values, on="B200", scale_a=qa.scales, scale_b=qb.scales)
+    wide_a = numbers(qa, format) * np.repeat(qa.scales.astype(float), block, axis=1)
+    wide_b = numbers(qb, format) * np.repeat(qb.scales.astype(float), block, axis=0)
+    if format == "mxint8":
+        scales = {"scale_a": np.repeat(qa.scales, 8, axis=1), "scale_b": np.repeat(qb.scales, 8, axis=0)}
+        d = softmma.matmul(qa.values, qb.values, on="ACE", instr="top4mxbssps", **scales)
+    else:
+        d = softmma.matmul(qa.values, qb.values, on="B200", scale_a=qa.scales, scale_b=qb.scales)
     bound = 2**-20 * (np.abs(wide_a) @ np.abs(wide_b))  # 25 bits retained of each of 97 terms
     assert (np.abs(d - wide_a @ wide_b) <= bound).all()
 
@@ -416,6 +435,16 @@ def test_p3109_dot_products(generator, d, precision, least):
     assert kinds == {"nan", "finite", "infinite"}
 
 
+GFLOAT_MODES = {
+    "nearest-even": "TiesToEven",
+    "nearest-away": "TiesToAway",
+    "toward-zero": "TowardZero",
+    "toward-positive": "TowardPositive",
+    "toward-negative": "TowardNegative",
+}
+"""Rounding modes of `softmma.round`, and their names in gfloat."""
+
+
 @pytest.mark.all
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_p3109_agrees_with_gfloat():
@@ -424,8 +453,6 @@ def test_p3109_agrees_with_gfloat():
     overflow="infinity" does the same for roundings to nearest."""
     gfloat = pytest.importorskip("gfloat")
     formats = pytest.importorskip("gfloat.formats")
-    modes = {"nearest-even": "TiesToEven", "nearest-away": "TiesToAway", "toward-zero": "TowardZero",
-             "toward-positive": "TowardPositive", "toward-negative": "TowardNegative"}  # fmt: skip
     for format in p3109_formats(range(3, 9)):
         k, p, signed, extended = format
         info = formats.format_info_p3109(
@@ -440,7 +467,7 @@ def test_p3109_agrees_with_gfloat():
         # FP32 numbers: for ties away gfloat adds 0.5 in FP64, which takes the FP64 number below a tie for the tie.
         x = p3109_aimed(values)[:: 1 if k < 7 else 5].astype(np.float32).astype(float)
         x = x[(x >= 0) | signed]  # gfloat takes the magnitude of negative numbers in unsigned formats
-        for mode, theirs in modes.items():
+        for mode, theirs in GFLOAT_MODES.items():
             for saturates in True, False:
                 if not extended and not saturates and mode not in ("nearest-even", "nearest-away"):
                     continue
@@ -451,3 +478,35 @@ def test_p3109_agrees_with_gfloat():
                 ]
                 got = bits(softmma.round(x, info.name, mode, overflow))
                 np.testing.assert_array_equal(got, expected, f"{info.name} {mode} {overflow}")
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_ocp_int8():
+    """Elements of MXINT8: every code, and numbers between and beyond them, rounded in five modes."""
+    codes = np.arange(256, dtype=np.uint8)
+    np.testing.assert_array_equal(softmma.round(codes.view(np.int8) / 64, "ocp_int8"), codes)
+    x = np.arange(-700, 700) / 256
+    for mode, rounded in {
+        "nearest-even": np.rint,
+        "nearest-away": lambda y: np.trunc(y + np.copysign(0.5, y)),
+        "toward-zero": np.trunc,
+        "toward-positive": np.ceil,
+        "toward-negative": np.floor,
+    }.items():
+        expected = np.clip(rounded(x * 64), -128, 127).astype(np.int8)
+        np.testing.assert_array_equal(softmma.round(x, "ocp_int8", mode).view(np.int8), expected, mode)
+
+
+@pytest.mark.all
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_ocp_int8_agrees_with_gfloat():
+    """Compares with gfloat (PyPI): the values of all codes, and numbers between and beyond them in gfloat's modes."""
+    gfloat = pytest.importorskip("gfloat")
+    info = pytest.importorskip("gfloat.formats").format_info_ocp_int8
+    values = [gfloat.decode_float(info, code).fval for code in range(256)]
+    np.testing.assert_array_equal(softmma.round(values, info.name), range(256))
+    x = np.arange(-700, 700) / 256
+    for mode, theirs in GFLOAT_MODES.items():
+        rounded = [gfloat.round_float(info, float(y), gfloat.RoundMode[theirs], True) for y in x]
+        expected = [gfloat.encode_float(info, y) for y in rounded]
+        np.testing.assert_array_equal(softmma.round(x, info.name, mode), expected, mode)

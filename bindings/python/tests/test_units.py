@@ -96,7 +96,9 @@ def test_formats_have_dtypes():
         softmma.dtype(complex)
 
 
-@pytest.mark.parametrize("format", [f for f in softmma.formats() if f.bits <= 16], ids=lambda f: f.name)
+@pytest.mark.parametrize(
+    "format", [f for f in softmma.formats() if f.bits <= 16 and f.name != "ocp_int8"], ids=lambda f: f.name
+)
 def test_dtypes_have_the_formats_values(format):
     """Every encoding of a narrow format is the same number for ml_dtypes and for the library."""
     every = np.arange(2**format.bits, dtype=f"u{format.bytes}").view(format.dtype)

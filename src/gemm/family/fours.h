@@ -1,5 +1,5 @@
-/* Scaled sums of four FP8 products (ACE, docs/algorithms/chains.md): the exact sum, times two scale factors, is rounded
-   to FP32; then it is added to the accumulator. Subnormal results and accumulators are zero.
+/* Scaled sums of four products of FP8 or MXINT8 (ACE, docs/algorithms/chains.md): the exact sum, times two scale
+   factors, is rounded to FP32; then it is added to the accumulator. Subnormal results and accumulators are zero.
 
    Scale factors are usual if their exponents are small enough (FOURS_MOST_SCALE). Packing multiplies numbers by usual
    scale factors. Then products are exact in binary32, and no result is subnormal or overflows. The exponent fields of a
@@ -36,7 +36,9 @@ typedef struct {
   int32_t least, most, least_scale, most_scale;
 } fours_range;
 
-static bool fours_reads(smma_format format) { return format == SMMA_E4M3 || format == SMMA_E5M2; }
+static bool fours_reads(smma_format format) {
+  return format == SMMA_E4M3 || format == SMMA_E5M2 || format == SMMA_OCP_INT8;
+}
 
 static bool fours_takes(const smma_operation *o) {
   const smma_composition *p = &o->rule.with.composition;
@@ -68,6 +70,15 @@ static inline bool fours_are_usual(fours_range r) {
   return r.least_scale >= -FOURS_MOST_SCALE && r.most_scale <= FOURS_MOST_SCALE;
 }
 
+/* Decodes `count` numbers of MXINT8, which all have the same exponent: their exponent fields are 1, and 0 for zero. */
+static inline void fours_decode_fixed_point(size_t count, const uint32_t *code, float *out, uint8_t *field) {
+  for (size_t i = 0; i < count; i++) {
+    const int32_t x = (int32_t)((code[i] & 0xff) ^ 0x80) - 0x80;
+    out[i] = (float)x * 0x1p-6F;
+    field[i] = x != 0;
+  }
+}
+
 /* Packs one step of `f->vectors` lines: the numbers, k by k, scaled if all scale factors are usual; then exponents of
    scale factors; then the range. */
 static void fours_pack_step(const smma_fetch *f, const smma_decoder *d, float *out, unsigned char *special) {
@@ -77,7 +88,10 @@ static void fours_pack_step(const smma_fetch *f, const smma_decoder *d, float *o
   uint8_t field[FOURS * FOURS_COLUMNS];
   fours_range range = {FOURS_NO_FIELD, 0, INT16_MAX, INT16_MIN};
   smma_fetch_codes(f, code);
-  smma_decode_codes(d, FOURS, f->vectors, code, out, field, special);
+  if (f->view->format == SMMA_OCP_INT8)
+    fours_decode_fixed_point(count, code, out, field);
+  else
+    smma_decode_codes(d, FOURS, f->vectors, code, out, field, special);
   memset(scale, 0, f->vectors * sizeof *scale);
   deficit_take_scales(f, scale, special);
   for (size_t i = 0; i < count; i++) {
