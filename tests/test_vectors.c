@@ -248,7 +248,7 @@ static void test_made_rows(void **state) {
   x.scale_a = x.scale_b = room;
   assert_int_equal(smma_make_rows(f16, &x), SMMA_MISSING_SCALE);
   assert_int_equal(smma_make_rows(scaled, &x), SMMA_OK);
-  x = good, x.kind = "corners";
+  x = good, x.kind = "diagonal";
   assert_int_equal(smma_make_rows(f16, &x), SMMA_INVALID_ARGUMENT);
   x = good, x.b = NULL;
   assert_int_equal(smma_make_rows(f16, &x), SMMA_INVALID_ARGUMENT);
