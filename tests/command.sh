@@ -575,6 +575,10 @@ for file in one-e4m3.npy one-u1.npy; do
   fails "compare: encodings for several formats, $file" \
     "A, $file: its elements are encodings, but .* \(f16 on H100, e4m3 on H100\); give --in, the format of the file" \
     compare --on H100:f16,H100:e4m3 "$file" "$file"
+  gives "compare: --in is the format of $file" 0 '^H100 +e4m3 .* 0 \(0\.0 %\)' \
+    compare --on H100:f16,H100:e4m3 --in e4m3 "$file" "$file"
+  gives "compare: --in is the format of $file, for GPUs with other formats" 0 '^MI300X +e4m3fnuz ' \
+    compare H100:e4m3 MI300X:e4m3fnuz "$file" "$file" --in e4m3
   for command in tolerance 'trace --at 0,0'; do
     # shellcheck disable=SC2086
     fails "$command: encodings for several formats, $file" 'several formats .*; give targets of one format, or save' \
@@ -1162,7 +1166,7 @@ cp in/stdout seventh
 runs 0 explain hundred.txt --row 7
 check 'explain of a binary row' cmp -s in/stdout seventh
 fails 'convert: no format' '--format is missing' vectors convert hundred.txt
-fails 'convert: unknown format' "--format: 'bin' is not text, binary or readmemh" vectors convert hundred.txt --format bin
+fails 'convert: unknown format' "--format: 'octal' is not text, binary or readmemh" vectors convert hundred.txt --format octal
 fails 'convert: no such file' 'none.txt: No such file' vectors convert none.txt --format text
 sed 's/^# instruction: .*/&x/' ten.txt >ten-x.txt
 fails 'convert: no such instruction' 'ten-x.txt: line 2: volta has no instruction' \

@@ -511,6 +511,14 @@ fails 'an unknown kind and a wrong ending, recorded' "unknown kind 'odd'; .*; an
 for ending in json csv npy; do
   fails "test vectors as .$ending" "no $ending file is written here" vectors gen H100:f16 -n 1 -o "five.$ending"
 done
+fails 'test vectors in a form of others' 'no jsonl file is written here' vectors record A100:f16 -n 9 -o out.jsonl
+fails 'separating vectors in a form of others' 'no csv file is written here' vectors next A100:f16 --unit model -o out.csv
+alike 'the form of vectors by its ending' 0 'vectors gen H100:f16 -n 9 --format hex' 'vectors gen H100:f16 -n 9 --format readmemh'
+for words in 'test H100:f16 --model x' 'verify five.txt --model x'; do
+  read -ra line <<<"$words"
+  fails "$words" 'the unit under test is --unit' "${line[@]}"
+done
+fails 'a claim of files in FP32' 'give --in, the format in which D was made' match A.npy B.npy D.npy --claim H100:f16
 fails 'D as text' 'no csv file is written here; name a .npy file' gemm H100:f16 A.npy B.npy -o E.csv
 fails 'a format of no ending' 'no json file is written here; name a .txt, .bin' vectors convert five.txt -o out.json
 fails 'a list without quotes' "unexpected argument '2': quote a list with blanks" dot H100:f16 -a 1 2 3 -b 4 5 6

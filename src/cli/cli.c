@@ -246,8 +246,9 @@ bool smma_ends_with(const char *text, const char *end) {
 }
 
 bool smma_check_ending(const char *path, const char *option, const char *right, smma_error *error) {
-  static const char *const endings[] = {".json", ".csv",         ".tsv", ".parquet", ".npy",  ".npz",  ".svg",
-                                        ".png",  ".safetensors", ".pt",  ".xlsx",    ".html", ".yaml", ".txt"};
+  static const char *const endings[] = {".json", ".csv",         ".tsv",   ".parquet", ".npy",  ".npz",  ".svg",
+                                        ".png",  ".safetensors", ".pt",    ".xlsx",    ".html", ".yaml", ".txt",
+                                        ".bin",  ".hex",         ".jsonl", ".ndjson",  ".pkl",  ".pdf",  ".h5"};
   for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
     if (smma_ends_with(path, endings[i]) && !strstr(right, endings[i]))
       return smma_fail(error, "%s: '%s': no %s file is written here; name a %s file", option, path, endings[i] + 1,

@@ -15,6 +15,7 @@ typedef struct {
   smma_files files;
   const smma_tensor *a, *b; /* of the files */
   const smma_formats *in;   /* formats of --in; NULL without --in */
+  smma_error in_is_unused;  /* an error if no target takes its format from --in, which then is only that of files */
   smma_format d;            /* format of all results */
   smma_own_files own;
   smma_compare_result result;
@@ -68,6 +69,7 @@ static void load_matrices(comparison *x, const char **paths) {
       .path = {[SMMA_OF_A] = paths[0], [SMMA_OF_B] = paths[1]}, .raw = smma_raw_encodings, .hint = SMMA_NO_TRANSPOSE};
   x->a = &x->files.of[SMMA_OF_A], x->b = &x->files.of[SMMA_OF_B];
   smma_require(smma_files_read(&x->files, &x->targets, x->in ? NULL : SMMA_FORMAT_OF_FILE, &error), &error);
+  smma_require(!*x->in_is_unused.text || smma_is_raw(x->a, x->in->a) || smma_is_raw(x->b, x->in->b), &x->in_is_unused);
   settle_elements(x, true);
   settle_elements(x, false);
 }
@@ -205,8 +207,10 @@ static void print_pairs(const comparison *x) {
 
 /* Finds the targets. If that fails, also reports what is wrong with the files, and ends the program. */
 static void find_targets(comparison *x, const char *gpus, const smma_choice *choice, const char **paths) {
+  smma_choice of_targets = *choice;
   smma_error error;
-  if (smma_check(smma_add_targets(&x->targets, gpus, SMMA_MOST_TARGETS, choice, &error), &error)) return;
+  if (x->in && !choice->instr && !smma_check_choice(gpus, choice, &x->in_is_unused)) of_targets.in = NULL;
+  if (smma_check(smma_add_targets(&x->targets, gpus, SMMA_MOST_TARGETS, &of_targets, &error), &error)) return;
   smma_check_files(&x->targets, paths, x->in ? NULL : SMMA_FORMAT_OF_FILE);
   smma_end_of_checks();
 }

@@ -82,7 +82,7 @@ static smma_datum *zero_datum(smma_encoding f) {
 
 smma_datum *smma_format_datum(smma_format format) {
   const smma_encoding f = smma_encoding_of(format);
-  const bool integer = smma_is_integer(format);
+  const bool integer = smma_is_fixed_point(format);
   smma_datum *record = smma_datum_record();
   smma_put_text(record, "name", smma_format_text(format));
   smma_put_count(record, "bits", (uint64_t)f.bits);

@@ -420,8 +420,8 @@ static bool check_claim(const smma_match_study *x, const smma_match_claim *claim
   if (claim->plan && smma_plan_check(claim->plan, i, data->k, &why) != SMMA_OK)
     return smma_fail_as(error, why.status, "--plan: %s: %s", claim->text, why.text);
   if (i->a != data->a_format || i->b != data->b_format || i->scale_block)
-    return smma_fail(error, "--claim: %s does not multiply %s by %s", i->name, smma_format_text(data->a_format),
-                     smma_format_text(data->b_format));
+    return smma_fail(error, "--claim: %s does not multiply %s by %s; give --in, the format in which D was made",
+                     i->name, smma_format_text(data->a_format), smma_format_text(data->b_format));
   return d == data->d_format ||
          smma_fail(error, "--claim: D would be in %s, not in %s; the plan's \"d\" or --out sets it",
                    smma_format_text(d), smma_format_text(data->d_format));

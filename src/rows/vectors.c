@@ -99,10 +99,13 @@ struct smma_vector_writer {
 };
 
 static const char *const format_text[SMMA_VECTOR_FORMATS] = {"text", "binary", "readmemh"};
+static const char *const format_ending[SMMA_VECTOR_FORMATS] = {"txt", "bin", "hex"};
 
 smma_vector_format smma_vector_format_from_text(const char *text) {
   int format = 0;
-  while (format < SMMA_VECTOR_FORMATS && strcmp(text, format_text[format]) != 0) format++;
+  while (format < SMMA_VECTOR_FORMATS && strcmp(text, format_text[format]) != 0 &&
+         strcmp(text, format_ending[format]) != 0)
+    format++;
   return (smma_vector_format)format;
 }
 

@@ -79,7 +79,8 @@ bool smma_vector_is_text(FILE *stream);
 
 typedef enum { SMMA_VECTOR_TEXT, SMMA_VECTOR_BINARY, SMMA_VECTOR_READMEMH, SMMA_VECTOR_FORMATS } smma_vector_format;
 
-/* Reads "text", "binary" or "readmemh"; returns SMMA_VECTOR_FORMATS for any other name. */
+/* Reads "text", "binary" or "readmemh", or the ending of such files: "txt", "bin" or "hex". Returns SMMA_VECTOR_FORMATS
+   for any other name. */
 smma_vector_format smma_vector_format_from_text(const char *text);
 
 /* Returns the format that the ending of a file's name stands for: .bin binary, .hex readmemh, any other text. `path`

@@ -129,7 +129,7 @@ def test_tables():
     [
         ({"rows": 0}, "rows is 0"),
         ({"seed": -1}, "seed is -1"),
-        ({"kind": "corners"}, "kind: there is no 'corners'"),
+        ({"kind": "diagonals"}, "kind: there is no 'diagonals'"),
         ({"shard": (3, 2)}, r"shard is \(3, 2\)"),
         ({"unit": "modle"}, "unknown unit 'modle'; nearest: model"),
         ({"unit": lambda a, b, c: c[:1]}, "the function returned"),

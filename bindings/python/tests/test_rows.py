@@ -37,7 +37,7 @@ def test_portions_kinds_and_scales():
     assert softmma.rows(0, instr=i)[0].shape == (0, 32)
 
 
-@pytest.mark.parametrize("wrong", [{"kind": "corners"}, {"count": -1}, {"seed": -1}, {"first": 2**63}])
+@pytest.mark.parametrize("wrong", [{"kind": "diagonals"}, {"count": -1}, {"seed": -1}, {"first": 2**63}])
 def test_what_is_wrong(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         softmma.rows(**{"count": 1, **wrong})

@@ -122,6 +122,8 @@ SPELLED = {
 
 def values_of(name, facts):
     """Returns the number of each encoding of a format as a dict."""
+    if name == "ocp_int8":
+        return {code: (code - (256 if code >= 128 else 0)) / 64 for code in range(256)}
     if name not in SPELLED:
         dtype = softmma.dtype(name)
         used = 128 if name == "ue4m3" else 2**facts.bits
