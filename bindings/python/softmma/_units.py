@@ -86,8 +86,8 @@ class FormatFacts(NamedTuple):
 
     ``max`` and ``min`` are the largest and the least finite number. The parts of an encoding (``exponent_bits``,
     ``fraction_bits``, ``bias``) and the two smallest numbers are None for formats without an exponent (integers and
-    ocp_int8); a smallest number is also None if the format has no such numbers. ``infinity`` and ``zero`` list encodings, ``nan`` lists ranges of encodings (first
-    and last), all as hexadecimal digits.
+    ocp_int8); a smallest number is also None if the format has no such numbers. ``infinity`` and ``zero`` list
+    encodings, ``nan`` lists ranges of encodings (first and last), all as hexadecimal digits.
     """
 
     name: str
