@@ -26,7 +26,10 @@ CHAPTERS = {
 }
 MADE = re.compile(r"build|__pycache__$|\.|.*\.so$")  # generated files in a folder
 COPIED = {".svg", ".png", ".jpg", ".csv", ".ipynb"}
-CODE_OR_LINK = re.compile(r"^ *(`{3,}).*?^ *\1|`[^`]*`|(?<=\]\()(?P<link>[^)\s]+)", re.MULTILINE | re.DOTALL)
+# Code in backquotes, the files of an example of howto-add.md, which begin with ">>>", or a link.
+CODE_OR_LINK = re.compile(
+    r"^ *(`{3,}).*?^ *\1|`[^`]*`|^    >>> .*?(?=^\S|\Z)|(?<=\]\()(?P<link>[^)\s]+)", re.MULTILINE | re.DOTALL
+)
 DOCS = "docs/index.html"
 MDBOOK = str(TOP / "build-site/bin/mdbook")  # scripts/setup --site installs it
 PYTHON = str(TOP / "build-site/bin/python")  # has rjsmin and rcssmin

@@ -60,7 +60,9 @@ class Table:
         )
         features = probed[0]["features"] if probed else {}
         found = {key: finding(features, name) for key, name in FEATURES.items()}
-        rule, gpus = instruction["parameters"], [gpu["name"] for gpu in self.units.gpus if gpu["arch"] == arch]
+        rule, names = instruction["parameters"], self.units.names
+        of_arch = [gpu["name"] for gpu in self.units.gpus if gpu["arch"] == arch]
+        gpus = [gpu for gpu in of_arch if instruction["name"] in names[gpu]]
         if instruction["model"] == "INTEGER":
             found |= {"products": "all", "bits": "all", "rounding": f"{rule['overflow']}s"}
         if not found["products"] and "L" in rule:  # the probe cannot tell

@@ -90,6 +90,7 @@ class Units:
         self.site, self.book = site, book
         self.catalogue = unit_pages.asked("list")
         self.gpus = unit_pages.asked("list", "--gpus")
+        self.names = {gpu["name"]: {i["name"] for i in unit_pages.asked("list", gpu["name"])} for gpu in self.gpus}
         self.arches = list(dict.fromkeys(i["arch"] for i in self.catalogue))
         self.found = {arch: unit_pages.rules([i for i in self.catalogue if i["arch"] == arch]) for arch in self.arches}
         self.instruction = {(i["arch"], i["name"]): i for i in self.catalogue}
