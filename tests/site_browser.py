@@ -693,7 +693,7 @@ def text_pages():
     wait(lambda: "instructions/hopper" in browser.current_url, "and leads to instructions")
     text = one("main").text
     check(
-        all(x in text for x in ("fused sum of 17", "fraction bits retained", "e_zero from -160 to -126 gives")),
+        all(x in text for x in ("fused sum of 17", "fraction bits retained", "of the values from -160 to -126 only")),
         "with tree, probes, evidence",
     )
     quiet("pages of text")
