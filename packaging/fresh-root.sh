@@ -36,10 +36,10 @@ furnished() {
     [ ! -e "$file" ] || cp -rL --parents "$file" "$root"
   done
   printf 'APT::Get::Assume-Yes "true";\nAPT::Install-Recommends "false";\n' >"$root/etc/apt/apt.conf.d/99fresh"
-  mkdir "$root/work"
-  cp -r "$release"/* "$root/work"
-  sed -n '/^```c$/,/^```$/{/^```$/q;/^```/d;p;}' docs/c.md >"$root/work/hello.c"
-  { echo 'set -eux; apt-get -qq update' && block; } >"$root/work/block.sh"
+  mkdir "$root/release"
+  cp -r "$release"/* "$root/release"
+  sed -n '/^```c$/,/^```$/{/^```$/q;/^```/d;p;}' docs/c.md >"$root/release/hello.c"
+  { echo 'set -eux; apt-get -qq update' && block; } >"$root/release/block.sh"
 }
 
 [ -n "$(block)" ] || { echo "fresh-root: docs/packages.md has no block under '## $way'" >&2; exit 2; }
@@ -50,4 +50,4 @@ furnished || exit 77
 unshare --mount --pid --fork --kill-child sh -euc '
   mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" && mount --rbind /sys "$1/sys"
   exec chroot "$1" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME="$HOME" \
-    DEBIAN_FRONTEND=noninteractive WINEDEBUG=-all sh -c "cd /work && exec sh block.sh" </dev/null' sh "$root"
+    DEBIAN_FRONTEND=noninteractive WINEDEBUG=-all sh -c "cd /release && exec sh block.sh" </dev/null' sh "$root"

@@ -135,6 +135,10 @@ gives 'show has open questions' 0 '^open +[^ ]' show HMMA.16816.F32 --on A100
 gives 'show on every GPU' 0 '^architecture +ampere' show HMMA.16816.F32
 gives 'show --json' 0 '^\{$' show HMMA.16816.F32 --on H100 --json
 gives 'show --json on every GPU' 0 '^\[$' show HMMA.16816.F32 --json
+for command in list show; do
+  fails "$command of no format" '^softmma: e9m9: .*bits' $command e9m9
+done
+fails 'list of neither a GPU nor a format' "'fp9' \(see 'softmma list --gpus' and 'softmma list --formats'\)$" list fp9
 fails 'show of an unknown name' "no instruction or GPU 'HMMA.16816.F33'; nearest: HMMA.16816.F32" show HMMA.16816.F33
 fails 'show of a vendor' "'NVIDIA' is a vendor: name a GPU or an architecture: volta, turing, .*rtx-blackwell \\(" show nvidia
 fails 'list of a vendor' "'Tenstorrent' is a vendor: name a GPU or an architecture: wormhole, blackhole \\(" list tenstorrent
@@ -572,18 +576,22 @@ for target in H100:e4m3,B200:e4m3=one-e4m3.npy H100:e4m3,B200:e4m3=one-u1.npy H1
     compare --on "${target%=*}" "${target#*=}" "${target#*=}"
 done
 for file in one-e4m3.npy one-u1.npy; do
-  fails "compare: encodings for several formats, $file" \
-    "A, $file: its elements are encodings, but .* \(f16 on H100, e4m3 on H100\); give --in, the format of the file" \
-    compare --on H100:f16,H100:e4m3 "$file" "$file"
+  for command in compare tolerance 'trace --at 0,0'; do
+    # shellcheck disable=SC2086
+    fails "$command: encodings for several formats, $file" \
+      "A, $file: its elements are encodings, but .* \(f16 on H100.*, e4m3 on H100.*\); give --in, the format of the file" \
+      $command --on H100:f16,H100:e4m3 "$file" "$file"
+    # shellcheck disable=SC2086
+    gives "$command: --in is the format of $file, for GPUs with other formats" 0 'MI300X.*e4m3fnuz' \
+      $command H100:e4m3 MI300X:e4m3fnuz "$file" "$file" --in e4m3
+  done
   gives "compare: --in is the format of $file" 0 '^H100 +e4m3 .* 0 \(0\.0 %\)' \
     compare --on H100:f16,H100:e4m3 --in e4m3 "$file" "$file"
-  gives "compare: --in is the format of $file, for GPUs with other formats" 0 '^MI300X +e4m3fnuz ' \
-    compare H100:e4m3 MI300X:e4m3fnuz "$file" "$file" --in e4m3
-  for command in tolerance 'trace --at 0,0'; do
-    # shellcheck disable=SC2086
-    fails "$command: encodings for several formats, $file" 'several formats .*; give targets of one format, or save' \
-      $command --on H100:f16,H100:e4m3 "$file" "$file"
-  done
+done
+for command in compare tolerance 'trace --at 0,0'; do
+  # shellcheck disable=SC2086
+  fails "$command: --in has no effect" '^softmma: --in: H100:f16,A100:f16 already gives it; leave it out$' \
+    $command --on H100:f16,A100:f16 --in f16 A.npy B.npy
 done
 npy two-e5m2.npy '<f1' '(1, 1)' 40
 gives 'compare: E5M2 is named by its file' 0 '^H100 +f16 .* 0 \(0\.0 %\)' compare --on H100:e4m3,H100:f16 two-e5m2.npy two-e5m2.npy
@@ -1166,7 +1174,7 @@ cp in/stdout seventh
 runs 0 explain hundred.txt --row 7
 check 'explain of a binary row' cmp -s in/stdout seventh
 fails 'convert: no format' '--format is missing' vectors convert hundred.txt
-fails 'convert: unknown format' "--format: 'octal' is not text, binary or readmemh" vectors convert hundred.txt --format octal
+fails 'convert: unknown format' "--format: 'octal' is not text, binary, readmemh, csv or json" vectors convert hundred.txt --format octal
 fails 'convert: no such file' 'none.txt: No such file' vectors convert none.txt --format text
 sed 's/^# instruction: .*/&x/' ten.txt >ten-x.txt
 fails 'convert: no such instruction' 'ten-x.txt: line 2: volta has no instruction' \
@@ -1216,6 +1224,40 @@ END
   iverilog -g2012 -o read.vvp read.sv 2>in/stderr && vvp -n read.vvp 2>in/stderr | grep -v WARNING >in/stdout
   check 'readmemh: a simulator reads the rows' cmp -s in/stdout <(grep -v '^#' hundred.txt)
 fi
+
+# Forms for other programs, whose own readers read them. Rows with scale factors, with flags, of four-bit numbers, and
+# none.
+cat >forms.py <<'END'
+import csv, json
+
+lines = open("forms.txt").read().splitlines()
+header = dict(line[2:].split(": ", 1) for line in lines if line.startswith("#"))
+rows = [line.split() for line in lines if not line.startswith("#")]
+
+comments = [line for line in open("forms.csv") if line.startswith("#")]
+names, *table = csv.reader(line for line in open("forms.csv") if not line.startswith("#"))
+assert comments == [line + "\n" for line in lines if line.startswith("#") and not line.startswith("# columns")]
+assert [[x.removeprefix("0x") for x in row] for row in table] == rows
+assert all(x.startswith("0x") for row in table for x in row)
+
+record = json.load(open("forms.json"))
+parts = record.pop("rows")
+del header["columns"]
+assert {key: str(value) for key, value in record.items()} == header and isinstance(record["k"], int)
+flat = [(f"{key}[{i}]" if len(x) > 1 else key, y) for part in parts for key, value in part.items()
+        for x in [value if isinstance(value, list) else [value]] for i, y in enumerate(x)]
+assert [y for _, y in flat] == [x for row in rows for x in row]
+assert [name for name, _ in flat] == names * len(rows)
+END
+for rows in 'arm:fmmla.s --flags' 'V100:f16' 'B200:nvfp4' 'H100:f16 --rows 0' 'A100:s8 --rows 5000'; do
+  # shellcheck disable=SC2086
+  for form in txt csv json; do "$softmma" vectors gen --rows 9 $rows -o forms.$form; done
+  check "csv and json, $rows" python3 forms.py
+  for form in CSV=csv JSON=json; do
+    fails "${form%=*} is not read back, $rows" "this is ${form%=*}, which cannot be read back; .* text or binary" \
+      verify "forms.${form#*=}"
+  done
+done
 
 header=$(grep '^#' ten.txt)
 row='3e00 3c00 3c00 0000 3e00 0002 0002 0000 00000000'

@@ -109,6 +109,8 @@ for mode in nearest-even:rne nearest-away:rna toward-zero:rz toward-negative:rd 
     "trace H100:f16 A.npy B.npy --at 1,1 --round-in ${mode#*:}"
 done
 gives 'match' 0 'H100' match A.npy B.npy D.npy --in f16 H100
+check 'a claim of files in FP32' runs 0 match A.npy B.npy D.npy --claim H100:f16
+check 'a claim of files in FP32, with a plan' runs 0 match A.npy B.npy D.npy --on H100:f16 --claim none
 cp A.npy H100
 check 'a file that has the name of a GPU is the file' runs 1 compare A100 L40S:bf16 H100 B.npy
 rm H100
@@ -186,7 +188,7 @@ for words in 'plan cublas' 'plan cublaslt' 'plan cublaslt:13.1' 'plan cublaslt:1
   rm -f plan.json
 done
 "$softmma" vectors gen H100:f16 -n 5 >five.txt
-for ending in txt:text bin:binary hex:readmemh; do
+for ending in txt:text bin:binary hex:readmemh csv:csv json:json; do
   runs 0 vectors convert five.txt --format "${ending#*:}" -o wanted
   check "convert to .${ending%:*}" runs 0 vectors convert five.txt -o "five-x.${ending%:*}"
   check "convert to .${ending%:*}: ${ending#*:}" cmp -s wanted "five-x.${ending%:*}"
@@ -395,7 +397,20 @@ gives 'a search in an extension' 0 'vdpbf16ps' match A.npy B.npy x86.npy AVX512_
 check 'a search in another extension' [ "$(grep -c vdpbf16ps in/stdout)" -eq 0 ]
 rm -f x86.npy
 gives 'all instructions of an extension are tested' 0 'rows=250 ' test --unit model AVX-VNNI-INT8 -n 50
-fails 'the sizes of a product, one by one' '--k: unknown option; type --shape MxNxK' tolerance H100:bf16 --k 4096
+alike 'the K of random data' 0 'tolerance H100:bf16 --shape 64x64x512' 'tolerance H100:bf16 --k 512' 'tolerance H100:bf16 -k 512'
+fails 'the sizes of a product, one by one' '--m: unknown option; type --shape MxNxK' tolerance H100:bf16 --m 64
+fails 'two K' '--k: --shape gives it; leave one out' tolerance H100:bf16 --shape 8x8x8 -k 8
+fails 'two K of a sweep' '--k: --sweep gives it; leave it out' tolerance H100:bf16 --sweep k=8,16 -k 8
+fails 'no K' '--k: 0 is not a number from 1' tolerance H100:bf16 -k 0
+fails 'a K of files' '--k: the files give it' tolerance H100:f16 A.npy B.npy -k 8
+alike 'the K of a tree' 0 'tree H100:f16' 'tree H100:f16 -k 16'
+fails 'another K of a tree' '--k: several calls add as one call does' tree H100:f16 -k 32
+runs 0 gemm V100:f16 A.npy B.npy -o accumulated.npy --out f16
+for option in acc out-type; do
+  runs 0 gemm V100:f16 A.npy B.npy -o E.npy --$option f16
+  check "--$option of gemm" cmp -s accumulated.npy E.npy
+done
+alike 'a model to test with' 0 'test H100:f16 --unit model -n 9' 'test --model H100:f16 --unit model -n 9'
 fails 'an option like no other has no nearest' '--wavefront: unknown option \(see' show H100:f16 --wavefront
 fails 'an option without a name' '--=5: unknown option \(see' dot --=5
 fails 'a rounding' "own rounding is fixed; 'softmma custom TARGET -o unit.json' writes" \
@@ -406,13 +421,17 @@ alike 'the worst element' 1 'trace V100 H100 A.npy B.npy' 'trace V100 H100 A.npy
 alike 'the worst element of one target' 0 'trace H100:f16 A.npy B.npy --worst' 'trace H100:f16 A.npy B.npy --at worst'
 fails 'the worst element as an option' "'softmma trace TARGET A B --worst' follows" compare V100 H100 A.npy B.npy --worst
 for name in evidence basis model open rounding; do
-  fails "show --$name" 'leave it out; it is always printed' show V100:f16 --$name
+  alike "show --$name" 0 'show V100:f16' "show V100:f16 --$name" "show --$name V100:f16"
+  check "show --$name: a note" grep -q "^softmma: note: --$name has no effect: it is always printed$" in/stderr
 done
-for words in 'compare V100 H100 A.npy B.npy --pairs' 'tolerance H100:f16 --rtol' 'trace H100:f16 A.npy B.npy --ulp' \
-  'diff V100 H100 --features'; do
-  read -ra line <<<"$words"
-  fails "$words" 'leave it out; it is always printed' "${line[@]}"
+for words in '1 compare V100 H100 A.npy B.npy=--pairs' '0 tolerance H100:f16 -k 64=--rtol' '0 trace H100:f16 A.npy B.npy=--ulp' \
+  '1 diff V100 H100 -n 500=--features' '0 test H100:f16 --unit model -n 9=--minimize' '0 coverage H100:f16 -n 9=--missing'; do
+  line=${words#* }
+  alike "a flag without an effect: ${line%=*}" "${words%% *}" "${line%=*}" "${line%=*} ${line#*=}"
+  fails "a flag of another command: ${line#*=}" "${line#*=}: unknown option" version "${line#*=}"
 done
+fails 'a flag without an effect, with a value' '--pairs=3: unknown option' compare V100 H100 A.npy B.npy --pairs=3
+check 'a flag without an effect, quiet' [ -z "$("$softmma" show V100:f16 --evidence -q 2>&1 >/dev/null)" ]
 for words in 'compare V100 H100 A.npy B.npy --reference fp64' 'tolerance H100:f16 --exact' 'trace H100:f16 A.npy B.npy --exact'; do
   read -ra line <<<"$words"
   fails "$words" 'leave it out: the exact product is the reference' "${line[@]}"
@@ -425,7 +444,6 @@ fails 'an option without its value says what it takes' '--blas: missing argument
   bench --blas
 fails 'a letter without its value says what it takes' '-n: missing argument; type -n N: ' vectors gen -n
 fails 'a library that is not compared' "--blas: 'mkl' is not compared; type --blas openblas" bench V100:f16 --size 16 --blas mkl
-fails 'K of a tolerance' '-k: unknown option; type --shape MxNxK, such as --shape 64x64x4096' tolerance H100:f16 -k 4096
 gives 'a tolerance of one element' 0 '; measured on 4096 elements of this K .64 x 64 x 32.$' tolerance H100:f16 --shape 1x1x32
 
 # ---- Results of the user's own ----
@@ -497,30 +515,23 @@ for words in '--random 8x8x8' '--shape 8x8x8' '--size 8' '--data normal'; do
     compare V100 H100 "${line[@]}"
 done
 fails 'a program as an option' 'such as --unit pipe:./unit.py$' test H100:f16 --program ./unit.py
-for option in --minimize --minimise --shrink; do
-  fails "test $option" "leave it out; 'softmma test' minimises" test H100:f16 --unit model $option
-done
 fails 'two models to test' "'softmma diff V100:f16 A100:f16' compares two models" test V100:f16 A100:f16
-fails 'a file to convert to, of no format' 'no json file is written here; name a .txt, .bin' vectors convert five.txt out.json
+fails 'a file to convert to, of no format' 'no svg file is written here; name a .txt, .bin' vectors convert five.txt out.svg
 fails 'two files to convert to' "-o: 'x.bin' is the file to write already" vectors convert five.txt x.bin -o y.bin
 fails 'three files to convert' "unexpected argument 'y.bin'" vectors convert five.txt x.bin y.bin
-fails 'an unknown kind and a wrong ending' "unknown kind 'odd'; kinds are random, .*; and --output: 'v8.json': no json file" \
-  vectors gen H100:e4m3 -n 5 --kind odd -o v8.json
-fails 'an unknown kind and a wrong ending, recorded' "unknown kind 'odd'; .*; and --output: 'v8.json': no json file" \
-  vectors record H100:e4m3 --unit model -n 5 --kind odd -o v8.json
-for ending in json csv npy; do
+fails 'an unknown kind and a wrong ending' "unknown kind 'odd'; kinds are random, .*; and --output: 'v8.npy': no npy file" \
+  vectors gen H100:e4m3 -n 5 --kind odd -o v8.npy
+fails 'an unknown kind and a wrong ending, recorded' "unknown kind 'odd'; .*; and --output: 'v8.npy': no npy file" \
+  vectors record H100:e4m3 --unit model -n 5 --kind odd -o v8.npy
+for ending in svg npy; do
   fails "test vectors as .$ending" "no $ending file is written here" vectors gen H100:f16 -n 1 -o "five.$ending"
 done
 fails 'test vectors in a form of others' 'no jsonl file is written here' vectors record A100:f16 -n 9 -o out.jsonl
 fails 'separating vectors in a form of others' 'no csv file is written here' vectors next A100:f16 --unit model -o out.csv
 alike 'the form of vectors by its ending' 0 'vectors gen H100:f16 -n 9 --format hex' 'vectors gen H100:f16 -n 9 --format readmemh'
-for words in 'test H100:f16 --model x' 'verify five.txt --model x'; do
-  read -ra line <<<"$words"
-  fails "$words" 'the unit under test is --unit' "${line[@]}"
-done
-fails 'a claim of files in FP32' 'give --in, the format in which D was made' match A.npy B.npy D.npy --claim H100:f16
+fails 'a model to verify with' 'a file names its instruction, whose model checks it' verify five.txt --model x
 fails 'D as text' 'no csv file is written here; name a .npy file' gemm H100:f16 A.npy B.npy -o E.csv
-fails 'a format of no ending' 'no json file is written here; name a .txt, .bin' vectors convert five.txt -o out.json
+fails 'a format of no ending' 'no svg file is written here; name a .txt, .bin' vectors convert five.txt -o out.svg
 fails 'a list without quotes' "unexpected argument '2': quote a list with blanks" dot H100:f16 -a 1 2 3 -b 4 5 6
 fails 'two lists without quotes' "unexpected argument '4': quote a list with blanks" dot H100:f16 1 2 3 4 5 6
 fails 'a list that begins with a minus' "-1,2: unknown option; give a list that begins with '-' by an option" dot H100:f16 -1,2 3,4

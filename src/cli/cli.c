@@ -157,6 +157,12 @@ const smma_instruction *smma_by_formats(const char *gpu, const smma_formats *for
   return NULL;
 }
 
+bool smma_check_spelling(const char *text, smma_error *error) {
+  char why[160];
+  smma_spelled_from_text(text, strlen(text), why, sizeof why);
+  return !*why || smma_fail(error, "%s", why);
+}
+
 smma_format smma_format_of_option(const char *name, const char *option, smma_error *error) {
   const smma_format format = smma_format_from_text(name);
   smma_error why;

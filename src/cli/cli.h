@@ -123,6 +123,9 @@ const smma_instruction *smma_by_formats(const char *gpu, const smma_formats *for
 smma_arch_id smma_arch_of_option(const char *gpu, const char *option, smma_error *error);
 smma_format smma_format_of_option(const char *name, const char *option, smma_error *error);
 
+/* Fails if the text is spelled like a format, such as e9m9, but there is no such format. */
+bool smma_check_spelling(const char *text, smma_error *error);
+
 /* Reads the formats of --in (or of the option that `option` names) and of --out, which may be NULL. */
 bool smma_formats_of_options(const char *in, const char *option, const char *out, smma_formats *formats,
                              smma_error *error);

@@ -14,8 +14,6 @@ typedef struct {
   smma_prepared_targets targets;
   smma_files files;
   const smma_tensor *a, *b; /* of the files */
-  const smma_formats *in;   /* formats of --in; NULL without --in */
-  smma_error in_is_unused;  /* an error if no target takes its format from --in, which then is only that of files */
   smma_format d;            /* format of all results */
   smma_own_files own;
   smma_compare_result result;
@@ -40,38 +38,10 @@ static void require_one_format(comparison *x) {
 
 /* ---- Matrices ---- */
 
-/* Returns the format of a file that does not name its own: that of --in, otherwise that of the targets. */
-static smma_block_format format_of_file(const comparison *x, bool of_a) {
-  if (!x->in) return smma_input_of(x->targets.target[0].instruction, of_a);
-  return (smma_block_format){NULL, of_a ? x->in->a : x->in->b, x->in->scale, x->in->scale_block};
-}
-
-/* Converts integers to numbers, and reads encodings as numbers of the file's format. Only numbers can be quantised to a
-   block-scaled format, so for such a format encodings are left to smma_take_blocks, which refuses them. */
-static void settle_elements(comparison *x, bool of_a) {
-  const smma_product_matrix which = of_a ? SMMA_OF_A : SMMA_OF_B;
-  const smma_label label = {of_a ? "A" : "B", x->files.path[which]};
-  const smma_block_format file = format_of_file(x, of_a);
-  const smma_format format = file.block ? SMMA_F64 : file.element;
-  const smma_notes *notes = &smma_notes_printed;
-  smma_tensor *t = &x->files.of[which], typed;
+static void load_matrices(comparison *x) {
   smma_error error;
-  smma_require(smma_take_numbers(t, format, label, notes, &typed, &error), &error);
-  smma_replace_tensor(t, &typed);
-  if (file.block || !smma_is_raw(t, format)) return;
-  smma_require(smma_take_matrix(t, format, SMMA_ROUND_NEAREST_EVEN, label, notes, &typed, &error), &error);
-  smma_replace_tensor(t, &typed);
-}
-
-static void load_matrices(comparison *x, const char **paths) {
-  smma_error error;
-  x->files = (smma_files){
-      .path = {[SMMA_OF_A] = paths[0], [SMMA_OF_B] = paths[1]}, .raw = smma_raw_encodings, .hint = SMMA_NO_TRANSPOSE};
+  smma_require(smma_files_read(&x->files, &x->targets, &error), &error);
   x->a = &x->files.of[SMMA_OF_A], x->b = &x->files.of[SMMA_OF_B];
-  smma_require(smma_files_read(&x->files, &x->targets, x->in ? NULL : SMMA_FORMAT_OF_FILE, &error), &error);
-  smma_require(!*x->in_is_unused.text || smma_is_raw(x->a, x->in->a) || smma_is_raw(x->b, x->in->b), &x->in_is_unused);
-  settle_elements(x, true);
-  settle_elements(x, false);
 }
 
 /* Makes each target's own A and B, and room for its D. */
@@ -205,16 +175,6 @@ static void print_pairs(const comparison *x) {
 
 /* ---- The command ---- */
 
-/* Finds the targets. If that fails, also reports what is wrong with the files, and ends the program. */
-static void find_targets(comparison *x, const char *gpus, const smma_choice *choice, const char **paths) {
-  smma_choice of_targets = *choice;
-  smma_error error;
-  if (x->in && !choice->instr && !smma_check_choice(gpus, choice, &x->in_is_unused)) of_targets.in = NULL;
-  if (smma_check(smma_add_targets(&x->targets, gpus, SMMA_MOST_TARGETS, &of_targets, &error), &error)) return;
-  smma_check_files(&x->targets, paths, x->in ? NULL : SMMA_FORMAT_OF_FILE);
-  smma_end_of_checks();
-}
-
 static void load_owns(comparison *x, const char *list) {
   const size_t most = SMMA_MOST_TARGETS - x->targets.count;
   smma_error error;
@@ -227,7 +187,6 @@ int smma_command_compare(int argc, const char **argv) {
   static comparison x = {.targets = {.notes = &smma_notes_printed}};
   const char *gpus = NULL, *plans = NULL, *roundings = NULL, *own = NULL, **paths;
   smma_choice choice = {.instr = NULL};
-  smma_formats in;
   smma_error error;
   int json = 0, status;
   struct poptOption options[] = {SMMA_LIST_OF_TARGETS(&gpus, "the targets"),
@@ -249,11 +208,11 @@ int smma_command_compare(int argc, const char **argv) {
   if (!paths) return status;
   if (paths[2] && own) smma_die("unexpected argument '%s'; give all results to --d, separated by commas", paths[2]);
   if (paths[2]) own = paths[2];
-  smma_require((choice.instr || !choice.in || smma_formats_of_options(choice.in, "--in", choice.out, &in, &error)) &&
-                   smma_is_given(gpus, "--on", "V100,A100,H100", &error),
-               &error);
-  if (choice.in) x.in = &in;
-  find_targets(&x, gpus, &choice, paths);
+  smma_require(smma_is_given(gpus, "--on", "V100,A100,H100", &error), &error);
+  x.files = (smma_files){
+      .path = {[SMMA_OF_A] = paths[0], [SMMA_OF_B] = paths[1]}, .raw = smma_raw_encodings, .hint = SMMA_NO_TRANSPOSE};
+  smma_add_targets_of_files(&x.targets, gpus, SMMA_MOST_TARGETS, &choice, &x.files);
+  smma_end_of_checks();
   smma_require(smma_label_by_gpu(&x.targets, &error) && smma_plan_targets(&x.targets, plans, roundings, &error),
                &error);
   require_one_format(&x);
@@ -262,7 +221,7 @@ int smma_command_compare(int argc, const char **argv) {
         "--on: one target has nothing to be compared with; for example --on V100,A100,H100, or --d D.npy, a result of "
         "your own");
   smma_require(smma_refuse_same_targets(&x.targets, &error), &error);
-  load_matrices(&x, paths);
+  load_matrices(&x);
   if (own) load_owns(&x, own);
   smma_require(smma_check_plans(&x.targets, x.a->columns, &error), &error);
   describe_products(&x);

@@ -29,7 +29,7 @@ int smma_command_convert(int argc, const char **argv) {
   smma_error error;
   int status;
   struct poptOption options[] = {
-      SMMA_VECTOR_FORMAT_OPTION(&format_name, " (default: by the ending of -o: .txt, .bin or .hex)"),
+      SMMA_VECTOR_FORMAT_OPTION(&format_name, " (default: by the ending of -o: .txt, .bin, .hex, .csv or .json)"),
       {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; - is standard output (default: -)", "FILE"},
       POPT_TABLEEND};
   files = smma_parse_options(
@@ -43,7 +43,7 @@ int smma_command_convert(int argc, const char **argv) {
   if (!path) path = "-";
   smma_require(smma_read_vector_format(format_name, path, &c.format, &error), &error);
   if (!format_name && c.format == SMMA_VECTOR_TEXT && !smma_ends_with(path, ".txt"))
-    smma_die("--format is missing: text, binary or readmemh, or -o FILE.txt, FILE.bin or FILE.hex");
+    smma_die("--format is missing: " SMMA_VECTOR_FORMAT_NAMES ", or -o FILE with the ending .txt, .bin, .hex, .csv or .json");
   c.stream = smma_is_standard_output(files[0]) ? stdin : fopen(files[0], "r");
   if (!c.stream) smma_die("%s: %s", files[0], strerror(errno));
   c.name = c.stream == stdin ? "standard input" : files[0];

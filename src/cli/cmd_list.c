@@ -157,12 +157,16 @@ static int list_selected(smma_datum *list, const selection *of, bool json,
 
 /* ---- The command ---- */
 
-/* Takes the arguments that name no target: a format, or the misspelled name of a GPU. */
+/* Takes the arguments that are not known as targets: a format, or a GPU whose name is also that of a file here. */
 static void take_names(const char **names, const char **on, const char **in) {
   smma_format_filter filter;
+  smma_error error;
   for (; *names; names++) {
     const bool is_format = smma_format_filter_from_text(*names, SMMA_NO_FORMAT, &filter, NULL) == SMMA_OK;
     const char **variable = is_format ? in : on;
+    smma_require(is_format || smma_check_spelling(*names, &error), &error);
+    if (!is_format && !strchr(*names, ':') && smma_resolve_arch(*names, &error) == SMMA_ARCH_COUNT)
+      smma_die("%s (see 'softmma list --gpus' and 'softmma list --formats')", error.text);
     if (*variable && is_format)
       smma_die("two formats, '%s' and '%s'; type %s,%s for those of A and of B", *in, *names, *in, *names);
     *variable = *names;

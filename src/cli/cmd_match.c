@@ -214,35 +214,38 @@ static int run_search(const match_options *o, const target_list *targets, smma_m
 
 /* ---- A claim ---- */
 
-/* Returns the instruction of --claim without --on: "GPU", "GPU:FORMAT" or "GPU:INSTRUCTION". */
-static const smma_instruction *claimed_target(const smma_match_study *x, const char *text) {
-  smma_target target;
-  smma_formats formats = {x->data.a_format, x->data.b_format, SMMA_NO_FORMAT, SMMA_NO_FORMAT, 0};
+/* Returns the instruction that a claim names itself: "GPU:FORMAT" or "GPU:INSTRUCTION", in --on or without --on, or
+   --on and --instr. Returns NULL if it names only a GPU. */
+static const smma_instruction *claimed_instruction(const match_options *o) {
+  const smma_choice choice = {.instr = o->instruction};
   const smma_instruction *i = NULL;
+  smma_target target;
   smma_error error;
-  formats.d = smma_usual_output(formats.a);
-  smma_require(smma_read_target(text, &target, &error) &&
-                   (i = target.custom || target.more ? smma_choose_target(text, &(smma_choice){.instr = NULL}, &error)
-                                                     : smma_by_formats(target.gpu, &formats, "--claim", &error)),
+  smma_require(
+      smma_read_target(o->gpus ? o->gpus : o->claim, &target, &error) && smma_chosen(&target, &choice, &i, &error),
+      &error);
+  return i;
+}
+
+/* Returns the instruction of a claim that names only a GPU: its preferred one for the formats of the matrices. */
+static const smma_instruction *instruction_of_gpu(const match_options *o, const smma_match_study *x) {
+  const char *option = o->gpus ? "--on" : "--claim";
+  smma_formats formats = {x->data.a_format, x->data.b_format, smma_usual_output(x->data.a_format), SMMA_NO_FORMAT, 0};
+  const smma_instruction *i;
+  smma_target target;
+  smma_error error;
+  smma_require(smma_read_target(o->gpus ? o->gpus : o->claim, &target, &error) &&
+                   (i = smma_by_formats(target.gpu, &formats, option, &error)),
                &error);
   return i;
 }
 
 static int run_claim(const match_options *o, smma_match_study *x) {
-  smma_match_claim claim = {.text = o->claim};
+  smma_match_claim claim = {.text = o->claim, .instruction = o->request.claimed};
   smma_target_plan plan = {"none", NULL};
   smma_error error;
-  if (o->gpus) {
-    smma_target target;
-    smma_require(smma_read_target(o->gpus, &target, &error), &error);
-    smma_choice choice = {.instr = o->instruction, .in = o->in};
-    if (!choice.instr && !choice.in && !target.more && !target.custom) choice.in = smma_format_text(x->data.a_format);
-    smma_require((claim.instruction = smma_choose_instruction(o->gpus, &choice, &error)) &&
-                     smma_target_plans(o->claim, &claim.instruction, 1, &plan, &error),
-                 &error);
-  } else {
-    claim.instruction = claimed_target(x, o->claim);
-  }
+  if (!claim.instruction) claim.instruction = instruction_of_gpu(o, x);
+  smma_require(!o->gpus || smma_target_plans(o->claim, &claim.instruction, 1, &plan, &error), &error);
   claim.plan = plan.plan;
   smma_require(smma_match_check(x, &claim, &error), &error);
   smma_print_datum(smma_match_claim_datum(x));
@@ -333,6 +336,7 @@ int smma_command_match(int argc, const char **argv) {
   if (o.claim && smma_rank()) return SMMA_EXIT_EQUAL;
   if (!o.claim) targets = require_targets(&o);
   fill_request(&o);
+  if (o.claim) o.request.claimed = claimed_instruction(&o);
   smma_require(smma_match_load(&o.request, &x, &error), &error);
   status = o.claim ? run_claim(&o, &x) : run_search(&o, &targets, &x);
   free(targets.target);

@@ -51,7 +51,9 @@ static int show_everywhere(const char *name, bool json) {
   const size_t count = smma_resolve_everywhere(name, found, &error);
   if (count) return show_instructions(found, count, true, json);
   smma_datum *formats = smma_named_format_datum(name);
-  return formats ? show_formats(formats, json) : smma_complain("%s (see 'softmma list')", error.text);
+  if (formats) return show_formats(formats, json);
+  return smma_check_spelling(name, &error) ? smma_complain("%s (see 'softmma list')", error.text)
+                                           : smma_complain("%s", error.text);
 }
 
 /* Shows the preferred instruction of the GPU for each format that the name stands for, as far as the GPU has one. */

@@ -1,4 +1,5 @@
 /* softmma tolerance: measures and bounds the error of a product, and derives rtol and atol. */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +12,13 @@
 #include "compare/files.h"
 #include "matrix/stored.h"
 
+#define NO_K LLONG_MIN /* --k is not given */
+
 typedef struct {
   smma_choice choice;
   const char *gpus, *shape, *data, *c, *store, *plans, *round_in, *sweep, *plot;
   double alpha, beta, margin;
-  long long split_k, promote_every;
+  long long k, split_k, promote_every;
   int with_c, threads, json, paste;
 } tolerance_options;
 
@@ -72,7 +75,9 @@ static void check_places(const tolerance_options *o, const smma_prepared_targets
   smma_require(smma_check_places(x, &g, o->with_c ? "--with-c" : "-C", &error), &error);
 }
 
-static void find_targets(const tolerance_options *o, const smma_sweep *sweep, smma_prepared_targets *x) {
+/* Finds the targets. `files` are those of A and B, or NULL. */
+static void find_targets(const tolerance_options *o, const smma_sweep *sweep, smma_prepared_targets *x,
+                         smma_files *files) {
   const bool formats = sweep && sweep->kind == SMMA_SWEEP_FORMAT;
   smma_error error;
   if (formats && (o->choice.in || o->choice.instr))
@@ -84,11 +89,14 @@ static void find_targets(const tolerance_options *o, const smma_sweep *sweep, sm
     add_formats(o, sweep, x);
   } else if (!o->gpus) {
     add_all(o, x);
+  } else if (files) {
+    smma_add_targets_of_files(x, o->gpus, SMMA_MOST_TARGETS, &o->choice, files);
+    smma_end_of_checks();
   } else {
-    smma_require(smma_add_targets(x, o->gpus, SMMA_MOST_TARGETS, &o->choice, &error) && smma_label_by_gpu(x, &error),
-                 &error);
+    smma_require(smma_add_targets(x, o->gpus, SMMA_MOST_TARGETS, &o->choice, &error), &error);
   }
-  smma_require(smma_plan_targets(x, o->plans, o->round_in, &error), &error);
+  smma_require((!o->gpus || smma_label_by_gpu(x, &error)) && smma_plan_targets(x, o->plans, o->round_in, &error),
+               &error);
   check_places(o, x);
 }
 
@@ -104,28 +112,29 @@ static void parse_shape(const char *text, smma_tolerance_request *r) {
 }
 
 /* Reads the numbers of the files, not their stored forms, so that every target rounds or quantises them. */
-static void take_files(const tolerance_options *o, const char **paths, smma_prepared_targets *x) {
-  smma_files f = {.path = {[SMMA_OF_A] = paths[0], [SMMA_OF_B] = paths[1], [SMMA_OF_C] = o->c},
-                  .raw = smma_raw_encodings,
-                  .hint = SMMA_NO_TRANSPOSE};
-  smma_tensor *a = &f.of[SMMA_OF_A], *b = &f.of[SMMA_OF_B], *c = &f.of[SMMA_OF_C];
+static void take_files(const tolerance_options *o, smma_files *f, smma_prepared_targets *x) {
+  smma_tensor *a = &f->of[SMMA_OF_A], *b = &f->of[SMMA_OF_B], *c = &f->of[SMMA_OF_C];
   smma_error error;
-  smma_require(smma_files_read(&f, x, SMMA_ONE_FORMAT, &error) && (!o->c || smma_load_matrix(o->c, c, &error)), &error);
+  smma_require(smma_files_read(f, x, &error) && (!o->c || smma_load_matrix(o->c, c, &error)), &error);
   if (c->data && (c->rows != a->rows || c->columns != b->columns))
     smma_die("%s is %zu x %zu, but the product is %zu x %zu", o->c, c->rows, c->columns, a->rows, b->columns);
   if (!a->rows || !b->columns || !a->columns)
-    smma_die("%s times %s is empty; there is nothing to measure", paths[0], paths[1]);
+    smma_die("%s times %s is empty; there is nothing to measure", f->path[SMMA_OF_A], f->path[SMMA_OF_B]);
   smma_stored_free(a->stored), smma_stored_free(b->stored);
   a->stored = b->stored = NULL;
-  for (size_t i = 0; i < x->count; i++) smma_require(smma_files_convert(&f, x, &x->target[i], &error), &error);
-  smma_files_free(&f);
+  for (size_t i = 0; i < x->count; i++) smma_require(smma_files_convert(f, x, &x->target[i], &error), &error);
+  smma_files_free(f);
 }
 
 /* Ends the program with one line if files and options for random data are mixed, or a file is missing. */
 static void check_operands(const tolerance_options *o, const char **paths) {
   smma_error error;
-  if (paths[0] && (o->shape || o->data || o->with_c))
-    smma_die("%s: the files give it; leave it out", o->shape ? "--shape" : o->data ? "--data" : "--with-c");
+  if (paths[0] && (o->shape || o->k != NO_K || o->data || o->with_c))
+    smma_die("%s: the files give it; leave it out", o->shape       ? "--shape"
+                                                    : o->k != NO_K ? "--k"
+                                                    : o->data      ? "--data"
+                                                                   : "--with-c");
+  if (o->shape && o->k != NO_K) smma_die("--k: --shape gives it; leave one out");
   if (paths[0] && !paths[1] && access(paths[0], F_OK) != 0)
     smma_require(smma_arch_of_option(paths[0], "--on", &error) != SMMA_ARCH_COUNT, &error);
   if (paths[0] && !paths[1]) smma_die("two files are needed, A and B; or --shape and --data");
@@ -134,16 +143,18 @@ static void check_operands(const tolerance_options *o, const char **paths) {
   if (!paths[0] && o->c) smma_die("-C: it is for files; --with-c gives random data a C");
 }
 
-static void take_operands(const tolerance_options *o, const char **paths, smma_prepared_targets *x,
+/* Takes the matrices of the files, or without them (NULL) what describes random data. */
+static void take_operands(const tolerance_options *o, smma_files *files, smma_prepared_targets *x,
                           smma_tolerance_request *r) {
   smma_error error;
   r->with_c = o->with_c;
-  if (paths[0]) {
-    r->a = paths[0], r->b = paths[1];
-    take_files(o, paths, x);
+  if (files) {
+    r->a = files->path[SMMA_OF_A], r->b = files->path[SMMA_OF_B];
+    take_files(o, files, x);
   } else {
     if (!smma_data_from_text(o->data ? o->data : "normal", &r->data, &error)) smma_die("--data: %s", error.text);
     parse_shape(o->shape ? o->shape : "64x64x4096", r);
+    if (o->k != NO_K) r->k = (size_t)o->k;
   }
 }
 
@@ -281,11 +292,21 @@ static void take_doubles(const tolerance_options *o, const char **paths, smma_te
   r->a = matrix[0].data, r->b = matrix[1].data;
 }
 
-/* Finds the targets and the format of results. `sweep` may be NULL. */
-static void prepare(const tolerance_options *o, const smma_sweep *sweep, smma_prepared_targets *x,
+/* Describes the files of A, B and C. Returns NULL if A and B are not given. */
+static smma_files *describe_files(const tolerance_options *o, const char **paths) {
+  static smma_files files;
+  if (!paths[0]) return NULL;
+  files = (smma_files){.path = {[SMMA_OF_A] = paths[0], [SMMA_OF_B] = paths[1], [SMMA_OF_C] = o->c},
+                       .raw = smma_raw_encodings,
+                       .hint = SMMA_NO_TRANSPOSE};
+  return &files;
+}
+
+/* Finds the targets and the format of results. `sweep` and `files` may be NULL. */
+static void prepare(const tolerance_options *o, const smma_sweep *sweep, smma_prepared_targets *x, smma_files *files,
                     smma_tolerance_request *r) {
   smma_error error;
-  find_targets(o, sweep, x);
+  find_targets(o, sweep, x, files);
   *r = (smma_tolerance_request){.target = x->product, .targets = x->count, .margin = o->margin};
   r->stored = o->store ? smma_format_of_option(o->store, "--store", &error) : SMMA_NO_FORMAT;
   smma_require(!o->store || r->stored != SMMA_NO_FORMAT, &error);
@@ -298,16 +319,21 @@ static int run_sweep(const tolerance_options *o, const char **paths) {
   smma_progress progress;
   smma_sweep_result result;
   smma_tensor matrix[2] = {{.format = SMMA_NO_FORMAT}, {.format = SMMA_NO_FORMAT}};
+  smma_files *files;
   smma_error error;
+  bool is_accurate;
   int status = SMMA_EXIT_EQUAL;
   if (o->paste) smma_die("--paste: a sweep gives no rtol and atol; leave it out");
   if (!smma_sweep_parse(o->sweep, &r.sweep, &error)) smma_die_of(&error);
-  prepare(o, &r.sweep, &x, &r.of);
+  if (r.sweep.kind == SMMA_SWEEP_K && o->k != NO_K) smma_die("--k: --sweep gives it; leave it out");
   check_operands(o, paths);
-  if (smma_sweep_is_accurate(&r.sweep) && paths[0])
+  is_accurate = smma_sweep_is_accurate(&r.sweep) && paths[0];
+  files = is_accurate ? NULL : describe_files(o, paths);
+  prepare(o, &r.sweep, &x, files, &r.of);
+  if (is_accurate)
     take_doubles(o, paths, matrix, &r);
   else
-    take_operands(o, paths, &x, &r.of);
+    take_operands(o, files, &x, &r.of);
   describe_products(o, &x);
   smma_require(!o->plot || smma_check_picture(o->plot, &error), &error);
   smma_progress_start(&progress, NULL, 1);
@@ -332,9 +358,10 @@ static int run(const tolerance_options *o, const char **paths) {
   smma_tolerance_result result;
   smma_error error;
   if (o->plot) smma_die("--plot: it draws a sweep; for example --sweep k=64..16384 --plot %s", o->plot);
-  prepare(o, NULL, &x, &request);
   check_operands(o, paths);
-  take_operands(o, paths, &x, &request);
+  smma_files *files = describe_files(o, paths);
+  prepare(o, NULL, &x, files, &request);
+  take_operands(o, files, &x, &request);
   describe_products(o, &x);
   smma_progress_start(&progress, NULL, 1);
   request.context = &progress;
@@ -364,7 +391,7 @@ static const char *details(char *text, size_t size) {
 }
 
 int smma_command_tolerance(int argc, const char **argv) {
-  tolerance_options o = {.alpha = 1, .beta = 1, .margin = 2, .split_k = 1};
+  tolerance_options o = {.k = NO_K, .alpha = 1, .beta = 1, .margin = 2, .split_k = 1};
   char text[4096];
   const char **paths;
   int status;
@@ -385,6 +412,7 @@ int smma_command_tolerance(int argc, const char **argv) {
       {"plot", 0, POPT_ARG_STRING, &o.plot, 0, "draw the sweep as this .svg or .png (by gnuplot)", "FILE"},
       SMMA_OPTION_GROUP("Operands:"),
       {"shape", 0, POPT_ARG_STRING, &o.shape, 0, "shape of a product of random data (default: 64x64x4096)", "MxNxK"},
+      {"k", 'k', POPT_ARG_LONGLONG, &o.k, 0, "K of a product 64 x 64 x K of random data, instead of --shape", "K"},
       {"data", 0, POPT_ARG_STRING, &o.data, 0, "kind of random data, from the list below (default: normal)",
        "KIND[=AMOUNT]"},
       {"with-c", 0, POPT_ARG_NONE, &o.with_c, 0, "random data include a C from N(0, 1)", NULL},
@@ -406,6 +434,7 @@ int smma_command_tolerance(int argc, const char **argv) {
   paths = smma_parse_options(argc, argv, options, 0, 2, details(text, sizeof text), &status);
   if (!paths) return status;
   if (o.split_k < 1) smma_die("--split-k: %lld is not a number of slices; the least is 1", o.split_k);
+  if (o.k != NO_K && (o.k < 1 || o.k > 1 << 30)) smma_die("--k: %lld is not a number from 1 to %d", o.k, 1 << 30);
   if (o.promote_every < 0) smma_die("--promote-every: %lld is negative", o.promote_every);
   if (!(o.margin >= 1 && o.margin <= 1000)) smma_die("--margin: %g is not a number from 1 to 1000", o.margin);
   if (!isfinite(o.alpha) || !isfinite(o.beta)) smma_die("--alpha, --beta: they are finite numbers");

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/matrices.h"
 #include "cli/output.h"
 #include "cli/target.h"
 #include "cli/trace.h"
@@ -31,13 +32,11 @@ static void check_places(const trace_options *o, const smma_prepared_targets *x)
   smma_require(smma_check_places(x, &g, "-C", &error), &error);
 }
 
-/* Finds the targets. If that fails, also reports what is wrong with the files, and ends the program. */
-static void find_targets(const trace_options *o, const char **paths, smma_command_trace_study *x) {
+static void find_targets(const trace_options *o, smma_command_trace_study *x, smma_files *f) {
   smma_prepared_targets *t = &x->targets;
   smma_error error;
   t->notes = &smma_notes_printed;
-  if (!smma_check(smma_add_targets(t, o->gpus, SMMA_MOST_TRACED, &o->choice, &error), &error))
-    smma_check_files(t, paths, SMMA_ONE_FORMAT);
+  smma_add_targets_of_files(t, o->gpus, SMMA_MOST_TRACED, &o->choice, f);
   smma_end_of_checks();
   smma_require(smma_plan_targets(t, o->plans, o->round_in, &error) && smma_refuse_same_targets(t, &error), &error);
   check_places(o, t);
@@ -47,23 +46,12 @@ static void find_targets(const trace_options *o, const char **paths, smma_comman
 /* ---- Operands ---- */
 
 /* Reads the matrices of the files. Ends the program if an option gives one that the product cannot take. */
-static void load_files(const trace_options *o, const char **paths, smma_command_trace_study *x, smma_files *f) {
+static void load_files(smma_command_trace_study *x, smma_files *f) {
   smma_trace_request *r = &x->request;
   smma_error error;
-  *f = (smma_files){.path = {[SMMA_OF_A] = paths[0],
-                             [SMMA_OF_B] = paths[1],
-                             [SMMA_OF_C] = o->c,
-                             [SMMA_OF_BIAS] = o->bias,
-                             [SMMA_OF_SCALE_A] = o->scale_a,
-                             [SMMA_OF_SCALE_B] = o->scale_b},
-                    .raw = smma_raw_encodings,
-                    .transpose_a = o->transpose_a,
-                    .transpose_b = o->transpose_b,
-                    .hint = " (--transpose-a, --transpose-b)"};
-  x->path[0] = paths[0], x->path[1] = paths[1];
-  smma_require(smma_files_read(f, &x->targets, SMMA_ONE_FORMAT, &error), &error);
+  smma_require(smma_files_read(f, &x->targets, &error), &error);
   r->m = f->of[SMMA_OF_A].rows, r->k = f->of[SMMA_OF_A].columns, r->n = f->of[SMMA_OF_B].columns;
-  if (!r->m || !r->n) smma_die("%s times %s has no elements: it is %zu x %zu", paths[0], paths[1], r->m, r->n);
+  if (!r->m || !r->n) smma_die("%s times %s has no elements: it is %zu x %zu", x->path[0], x->path[1], r->m, r->n);
   smma_require(smma_files_read_others(f, &x->targets, &error), &error);
 }
 
@@ -113,17 +101,27 @@ static bool write_picture(FILE *stream, const void *content, smma_error *error) 
 }
 
 static void prepare(const trace_options *o, const char **paths, smma_command_trace_study *x) {
-  smma_files f;
+  smma_files f = {.path = {[SMMA_OF_A] = paths[0],
+                           [SMMA_OF_B] = paths[1],
+                           [SMMA_OF_C] = o->c,
+                           [SMMA_OF_BIAS] = o->bias,
+                           [SMMA_OF_SCALE_A] = o->scale_a,
+                           [SMMA_OF_SCALE_B] = o->scale_b},
+                  .raw = smma_raw_encodings,
+                  .transpose_a = o->transpose_a,
+                  .transpose_b = o->transpose_b,
+                  .hint = " (--transpose-a, --transpose-b)"};
   smma_format d;
   smma_error error;
-  find_targets(o, paths, x);
+  x->path[0] = paths[0], x->path[1] = paths[1];
+  find_targets(o, x, &f);
   d = smma_common_d(x->targets.product, x->targets.count);
   if (!o->at && d == SMMA_NO_FORMAT)
     smma_die("--at I,J is missing: results of the targets are in different formats, which are not compared");
   if (o->own && d == SMMA_NO_FORMAT)
     smma_die("--d: results of the targets are in different formats; give targets with one");
   smma_require(!o->svg || smma_check_writable(o->svg, "--svg", &error), &error);
-  load_files(o, paths, x, &f);
+  load_files(x, &f);
   smma_require(smma_check_plans(&x->targets, x->request.k, &error), &error);
   if (o->own) load_owns(o, d, x);
   x->request.finds_error = o->worst;

@@ -108,7 +108,7 @@ int smma_command_tree(int argc, const char **argv) {
        "the unit to examine: model, x86, cuda, hip, plugin:FILE, pipe:COMMAND", "UNIT"},
       {"plan", 0, POPT_ARG_STRING, &plan, 0,
        "examine a product of K as in --k, which the library around the instruction sums (docs/plans.md)", "FILE|NAME"},
-      {"k", 'k', POPT_ARG_LONGLONG, &k, 0, "with --plan: the K of the product", "K"},
+      {"k", 'k', POPT_ARG_LONGLONG, &k, 0, "with --plan: the K of the product; without it, the instruction's K", "K"},
       {"svg", 0, POPT_ARG_STRING, &svg, 0, "draw the tree into this file (needs Graphviz); - writes it instead of text",
        "FILE"},
       {"dot", 0, POPT_ARG_STRING, &dot, 0, "write the tree for Graphviz into this file; - writes it instead of text",
@@ -126,7 +126,7 @@ int smma_command_tree(int argc, const char **argv) {
   if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
   if (smma_unit_is_recording(&unit)) smma_die("--unit: %s knows only the rows that were recorded", unit_name);
   if (!smma_unit_computes(&unit, i, &error)) smma_die("--unit: %s", error.text);
-  if (k && !plan)
+  if (k && !plan && k != i->k)
     smma_die("--k: several calls add as one call does, with the previous sum as c; leave it out, or give a --plan");
   if (plan) require_planned(plan, i, k, &product);
   check_files(svg, dot, json);

@@ -8,25 +8,30 @@ bool smma_load_matrix(const char *path, smma_tensor *tensor, smma_error *error) 
   return true;
 }
 
-static bool check_file(const smma_prepared_targets *x, const char *path, bool of_a, const char *remedy,
-                       smma_error *error) {
+/* Fails if a file cannot be read, or its elements are encodings of the format of the first target without a fault,
+   which targets of other formats do not read. */
+static bool check_file(const smma_prepared_targets *x, const smma_files *f, bool of_a, smma_error *error) {
+  const char *path = f->path[of_a ? SMMA_OF_A : SMMA_OF_B];
   const smma_prepared_target *first = x->target;
   smma_tensor t;
   if (!smma_load_matrix(path, &t, error)) return false;
-  const bool is_raw = remedy && x->count && smma_is_raw(&t, of_a ? first->instruction->a : first->instruction->b);
+  const bool is_raw =
+      !f->has_format && x->count && smma_is_raw(&t, of_a ? first->instruction->a : first->instruction->b);
   smma_tensor_free(&t);
   return !is_raw || smma_fail(error, "%s, %s: its elements are encodings, here of %s; for targets of other formats %s",
-                              of_a ? "A" : "B", path, first->inputs, remedy);
+                              of_a ? "A" : "B", path, first->inputs, SMMA_FORMAT_OF_FILE);
 }
 
-void smma_check_files(const smma_prepared_targets *x, const char *const path[2], const char *remedy) {
+void smma_add_targets_of_files(smma_prepared_targets *x, const char *list, size_t most, const smma_choice *choice,
+                               smma_files *f) {
+  smma_choice of_targets = *choice;
   smma_error error;
-  smma_check(check_file(x, path[0], true, remedy, &error), &error);
-  smma_check(check_file(x, path[1], false, remedy, &error), &error);
-}
-
-void smma_replace_tensor(smma_tensor *t, const smma_tensor *by) {
-  if (!by->data) return;
-  smma_tensor_free(t);
-  *t = *by;
+  f->has_format = choice->in && !choice->instr;
+  if (f->has_format &&
+      !smma_check(smma_formats_of_options(choice->in, "--in", choice->out, &f->format, &error), &error))
+    return;
+  if (f->has_format && !smma_check_choice(list, choice, &f->format_is_unused)) of_targets.in = NULL;
+  if (smma_check(smma_add_targets(x, list, most, &of_targets, &error), &error)) return;
+  smma_check(check_file(x, f, true, &error), &error);
+  smma_check(check_file(x, f, false, &error), &error);
 }

@@ -3,7 +3,8 @@
 #define SMMA_CLI_MATRICES_H
 
 #include "cli/cli.h"
-#include "compare/prepare.h"
+#include "cli/target.h"
+#include "compare/files.h"
 
 /* Set by --raw: integers in files are encodings (smma_tensor). */
 extern int smma_raw_encodings;
@@ -18,12 +19,10 @@ extern int smma_raw_encodings;
 
 bool smma_load_matrix(const char *path, smma_tensor *tensor, smma_error *error);
 
-/* Prints, by smma_check, what is wrong with the files of A and B although targets have faults: a file that cannot be
-   read, or elements that are encodings of the format of the first target without a fault, which targets of other
-   formats do not read. `remedy` says how to mend this; NULL: the format of the files is known. */
-void smma_check_files(const smma_prepared_targets *targets, const char *const path[2], const char *remedy);
-
-/* Replaces a tensor by another, if that has elements, and frees it. */
-void smma_replace_tensor(smma_tensor *tensor, const smma_tensor *by);
+/* Adds the targets of --on for a product of files, whose paths the caller has set. The format of --in is also that of
+   files that do not name their own, and it is that alone if each target names its format. Prints errors by smma_check:
+   of the targets and, if they have any, also of the files. */
+void smma_add_targets_of_files(smma_prepared_targets *targets, const char *list, size_t most, const smma_choice *choice,
+                               smma_files *files);
 
 #endif

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/advice.h"
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/target.h"
@@ -87,93 +88,19 @@ static const struct poptOption *find_option(const struct poptOption *table, cons
 
 /* ---- Errors. These functions, like all that return an exit status, print one line and return SMMA_EXIT_FAILED ---- */
 
-/* Reports whether `names`, which are separated by spaces, contain the name. */
-static bool has_name(const char *names, const char *name) {
-  const size_t length = strlen(name);
-  for (const char *at = names; (at = strstr(at, name)); at += length)
-    if ((at == names || at[-1] == ' ') && strchr(" ", at[length])) return true;
-  return false;
-}
-
-/* Names of options that users try, although another option or command does this: in every command or, with "COMMAND:",
-   in one. `advice` is the name of the right option, or a text that says what to do. The first entry that applies is
-   used. */
-static const struct {
-  const char *names, *advice;
-} related[] = {
-    {"row col column", "at"},
-    {"gemm:m gemm:n gemm:k gemm:shape gemm:size gemm:random gemm:seed",
-     "gemm takes files; 'softmma tolerance' and 'softmma diff' draw data, and 'softmma bench' measures a size"},
-    {"compare:random compare:shape compare:size compare:data compare:seed compare:dist compare:distribution",
-     "compare takes files; 'softmma tolerance H100 V100 --shape 64x64x128' draws data, and 'softmma diff H100 V100' "
-     "draws test vectors"},
-    {"compare:reference compare:exact compare:truth compare:fp64",
-     "leave it out: the exact product is the reference; a result of your own is --d FILE"},
-    {"tolerance:reference tolerance:exact trace:reference trace:exact",
-     "leave it out: the exact product is the reference"},
-    {"show:evidence show:basis show:model show:rule show:formats show:open show:questions show:aliases show:rounding "
-     "compare:error compare:errors compare:pairs trace:error trace:errors trace:steps trace:divergence trace:ulp "
-     "trace:ulps tolerance:bound tolerance:bounds tolerance:error tolerance:errors tolerance:rtol tolerance:atol "
-     "diff:features diff:counterexample diff:counterexamples verify:mismatches test:explain test:counterexample "
-     "test:counterexamples probe:features",
-     "leave it out; it is always printed"},
-    {"compare:ulp compare:ulps", "leave it out; --json prints the largest distance in ulps of each pair"},
-    {"gemm:d gemm:result gemm:save", "output"},
-    {"tolerance:m tolerance:n tolerance:k", "type --shape MxNxK, such as --shape 64x64x4096"},
-    {"gemm:reference gemm:compare gemm:check gemm:verify",
-     "'softmma compare TARGET A.npy B.npy D.npy' compares a result of your own with the target's and the exact one"},
-    {"compare:html compare:report",
-     "-o FILE.txt or FILE.json writes the results; a notebook shows softmma.compare(...) as a table"},
-    {"compare:all compare:gpus", "name the targets: compare V100:f16 A100:f16 H100:f16 A.npy B.npy"},
-    {"test:model verify:model record:model",
-     "the model is the target, such as H100:f16; the unit under test is --unit x86, pipe:PROGRAM, plugin:FILE or "
-     "file:FILE"},
-    {"gemm:csv", "D is written as a .npy file: -o D.npy"},
-    {"explain:at explain:element explain:row",
-     "'softmma trace H100:f16 A.npy B.npy --at 3,5' follows an element of a product"},
-    {"m n k", "shape"},
-    {"gpu gpus on k", "set"},
-    {"exact", "explain"},
-    {"library", "as"},
-    {"module", "name"},
-    {"csv", "json"},
-    {"accumulator accumulate accumulator-format acc", "out"},
-    {"tolerance:seed", "the data are the same in every run; leave it out"},
-    {"quick fast short", "leave it out; it is quick"},
-    {"quantize quantise",
-     "leave it out; matrices in FP32 are rounded to the format, and scaled if it has scale factors"},
-    {"sparse",
-     "name a sparse instruction, such as --instr mma.sp.m16n8k32.f32.f16.f16.f32; A is compressed, and its "
-     "metadata are --metadata FILE (docs/sparse.md)"},
-    {"missed missing", "leave it out; events that are missing are listed; --show N says how many"},
-    {"compare baseline", "blas"},
-    {"verify:on verify:gpu verify:target verify:instr",
-     "a file names its instruction; --unit checks another unit against it"},
-    {"rounding",
-     "an instruction's own rounding is fixed; 'softmma custom TARGET -o unit.json' writes a unit whose \"rounding\" "
-     "can be changed"},
-    {"worst",
-     "'softmma trace TARGET A B --worst' follows the element with the largest error, and of several targets "
-     "the one in which they differ most"},
-    {"program", "a program is --unit pipe:PROGRAM, such as --unit pipe:./unit.py"},
-    {"minimize minimise shrink", "leave it out; 'softmma test' minimises counterexamples"}};
-
 /* Complains of an unknown option that has an advice in this command; once of several that have the same. Otherwise
    returns SMMA_EXIT_EQUAL. */
 static int refuse_related(const struct poptOption *table, const char *bad, const char *name) {
   static const char *printed;
-  char in_command[128];
-  snprintf(in_command, sizeof in_command, "%s:%s", command->name, name);
-  for (size_t i = 0; i < sizeof related / sizeof *related; i++) {
-    const char *advice = related[i].advice;
+  const char *advice;
+  for (size_t at = 0; (advice = smma_advice(command->name, name, &at));) {
     const struct poptOption *o = find_option(table, advice);
-    if (!has_name(related[i].names, name) && !has_name(related[i].names, in_command)) continue;
     if (advice == printed) return SMMA_EXIT_FAILED;
-    printed = o || strchr(advice, ' ') ? advice : NULL;
-    if (o)
-      return smma_complain("%s: unknown option; type --%s%s%s (see 'softmma %s --help')", bad, o->longName,
-                           o->argDescrip ? " " : "", o->argDescrip ? o->argDescrip : "", command->name);
-    if (strchr(advice, ' ')) return smma_complain("%s: unknown option; %s", bad, advice);
+    if (!o && !strchr(advice, ' ')) continue; /* an option of other commands */
+    printed = advice;
+    if (!o) return smma_complain("%s: unknown option; %s", bad, advice);
+    return smma_complain("%s: unknown option; type --%s%s%s (see 'softmma %s --help')", bad, advice,
+                         o->argDescrip ? " " : "", o->argDescrip ? o->argDescrip : "", command->name);
   }
   return SMMA_EXIT_EQUAL;
 }
@@ -361,36 +288,15 @@ enum { PICTURES = sizeof pictures / sizeof *pictures };
 /* A synonym stands for the option, if the command has it and has no option of the synonym's name. */
 static const struct {
   const char *name, *option;
-} synonyms[] = {{"gpu", "on"},
-                {"arch", "on"},
-                {"target", "on"},
-                {"instruction", "instr"},
-                {"in-format", "in"},
-                {"in-dtype", "in"},
-                {"in_dtype", "in"},
-                {"dtype", "in"},
-                {"format", "in"},
-                {"out-format", "out"},
-                {"out-dtype", "out"},
-                {"out_dtype", "out"},
-                {"to", "format"},
-                {"count", "rows"},
-                {"vectors", "rows"},
-                {"assertion", "sva"},
-                {"assert", "sva"},
-                {"assertions", "sva"},
-                {"bind", "sva"},
-                {"element", "at"},
-                {"size", "shape"},
-                {"dist", "data"},
-                {"distribution", "data"},
-                {"bits", "raw"},
-                {"encodings", "raw"},
-                {"with", "d"},
-                {"own", "d"},
-                {"result", "d"},
-                {"results", "d"},
-                {"expected", "d"}};
+} synonyms[] = {
+    {"gpu", "on"},          {"arch", "on"},        {"target", "on"},    {"instruction", "instr"}, {"in-format", "in"},
+    {"in-dtype", "in"},     {"in_dtype", "in"},    {"dtype", "in"},     {"format", "in"},         {"out-format", "out"},
+    {"out-dtype", "out"},   {"out_dtype", "out"},  {"out-type", "out"}, {"in-type", "in"},        {"acc", "out"},
+    {"accumulator", "out"}, {"accumulate", "out"}, {"model", "on"},     {"to", "format"},         {"count", "rows"},
+    {"vectors", "rows"},    {"assertion", "sva"},  {"assert", "sva"},   {"assertions", "sva"},    {"bind", "sva"},
+    {"element", "at"},      {"size", "shape"},     {"dist", "data"},    {"distribution", "data"}, {"bits", "raw"},
+    {"encodings", "raw"},   {"with", "d"},         {"own", "d"},        {"result", "d"},          {"results", "d"},
+    {"expected", "d"}};
 
 enum { SYNONYMS = sizeof synonyms / sizeof *synonyms };
 
@@ -428,7 +334,7 @@ static void take_common_options(const struct poptOption *table, struct poptOptio
         (struct poptOption){"output", 'o', POPT_ARG_STRING, &output_path, OUTPUT, describe_output(table), "FILE"};
   for (int i = 0; i < SYNONYMS; i++) {
     const struct poptOption *o = find_option(table, synonyms[i].option);
-    if (!o || find_option(table, synonyms[i].name)) continue;
+    if (!o || find_option(table, synonyms[i].name) || smma_why_needless(command->name, synonyms[i].name)) continue;
     common[count] = popt_table[o - table];
     common[count].longName = synonyms[i].name;
     common[count].shortName = 0;
@@ -585,7 +491,7 @@ static int refuse_argument(const struct poptOption *table, int most, const char 
                            ? "; C is -C FILE, and a result of your own is --d FILE"
                        : find_option(table, "d")      ? "; give all results of your own to --d, separated by commas"
                        : find_option(table, "unit")   ? "; a program under test is --unit pipe:PROGRAM"
-                       : find_option(table, "format") ? "; type -o FILE.txt, FILE.bin (binary) or FILE.hex (readmemh)"
+                       : find_option(table, "format") ? "; type -o FILE.txt, FILE.bin (binary), FILE.hex (readmemh), FILE.csv or FILE.json"
                        : find_option(table, "output") ? "; -o FILE names the file to write"
                                                       : "",
                        program_name);
@@ -599,13 +505,13 @@ static bool takes_targets(const struct poptOption *table) {
 
 /* ---- The parser ---- */
 
-/* Unknown options of the command line, each once, in its order. */
+/* Options of the command line that the command does not have, each once, in its order. */
 typedef struct {
   const char *name[8];
   int count;
 } unknown_options;
 
-static void note_unknown(unknown_options *u, const char *name) {
+static void add_unknown(unknown_options *u, const char *name) {
   if (u->count < (int)(sizeof u->name / sizeof *u->name) && (!u->count || strcmp(u->name[u->count - 1], name) != 0))
     u->name[u->count++] = name;
 }
@@ -630,9 +536,21 @@ static int take_output(const struct poptOption *table, char *earlier, char *give
                                                                                 : smma_complain("%s", error.text);
 }
 
+/* Sorts an option that the command does not have: a flag for what it does anyway is only noted. */
+static void take_unknown(const char *bad, unknown_options *unknown, unknown_options *needless) {
+  const char *name = bad + strspn(bad, "-");
+  add_unknown(name - bad == 2 && smma_why_needless(command->name, name) ? needless : unknown, bad);
+}
+
+static void note_needless(const unknown_options *needless) {
+  for (int i = 0; i < needless->count; i++)
+    smma_note("%s has no effect: %s", needless->name[i], smma_why_needless(command->name, needless->name[i] + 2));
+}
+
 /* Reads all options and arguments of the context, and counts the arguments that name no target. Stops at a value that
    popt refuses; `*code` is then below -1. Stops not at unknown options, so that all are reported at once. */
-static int read_options(const struct poptOption *table, int most, int *code, int *count, unknown_options *unknown) {
+static int read_options(const struct poptOption *table, int most, int *code, int *count, unknown_options *unknown,
+                        unknown_options *needless) {
   char *given[MAX_OPTIONS] = {NULL}, *earlier_output = NULL;
   int status = SMMA_EXIT_EQUAL;
   for (; status == SMMA_EXIT_EQUAL && ((*code = poptGetNextOpt(context)) > 0 || *code == POPT_ERROR_BADOPT);
@@ -642,7 +560,7 @@ static int read_options(const struct poptOption *table, int most, int *code, int
     else if (*code > 0)
       status = take_value(table, &table[*code - 1], given);
     else
-      note_unknown(unknown, poptBadOption(context, POPT_BADOPTION_NOALIAS));
+      take_unknown(poptBadOption(context, POPT_BADOPTION_NOALIAS), unknown, needless);
   if (status == SMMA_EXIT_EQUAL && *code == -1 && !unknown->count && !asks_help)
     status = take_arguments(table, given, most, count);
   return status == SMMA_EXIT_EQUAL ? complete_targets(table) : status;
@@ -654,7 +572,7 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   static struct poptOption common[SYNONYMS + 6];
   char *defaults[MAX_OPTIONS] = {NULL};
   char usage[1024];
-  unknown_options unknown = {.count = 0};
+  unknown_options unknown = {.count = 0}, needless = {.count = 0};
   int code = -1, count = 0, groups = build_popt_table(table);
   snprintf(program, sizeof program, "softmma %s", command->name);
   argv[0] = program;
@@ -668,7 +586,7 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   describe_usage(usage, sizeof usage);
   poptSetOtherOptionHelp(context, usage);
   list_strings(table, defaults);
-  *status = read_options(table, most, &code, &count, &unknown);
+  *status = read_options(table, most, &code, &count, &unknown, &needless);
   own_strings(table, defaults);
   if (*status != SMMA_EXIT_EQUAL) return NULL;
   if (asks_help) return *status = print_command_help(details, takes_targets(table)), NULL;
@@ -678,6 +596,7 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   smma_is_quiet = asks_quiet, smma_is_strict = asks_strict;
   table_read = table;
   smma_note_former_name();
+  note_needless(&needless);
   if (former_letter)
     smma_note("-%c is deprecated, and will be removed in the next version: type %s", former_letter->shortName,
               former_letter->descrip);
@@ -698,7 +617,7 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
 
 bool smma_check_options(const char *use, const char *used, smma_error *error) {
   for (const struct poptOption *o = table_read; o->longName || o->arg; o++) {
-    if (!is_set[o - table_read] || has_name(used, o->longName)) continue;
+    if (!is_set[o - table_read] || smma_has_word(used, o->longName)) continue;
     if (strcmp(o->longName, "on") == 0) /* may be an argument */
       return smma_fail(error, "'%s': a target has no effect with %s; leave it out", *(char **)o->arg, use);
     return smma_fail(error, "--%s: it has no effect with %s; leave it out", o->longName, use);

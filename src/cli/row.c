@@ -37,10 +37,10 @@ bool smma_read_tininess(int flags, const char *text, smma_tininess *tininess, sm
 }
 
 bool smma_read_vector_format(const char *text, const char *path, smma_vector_format *format, smma_error *error) {
-  if (!text && path && !smma_check_ending(path, "--output", ".txt, .bin (binary) or .hex (readmemh)", error))
+  if (!text && path && !smma_check_ending(path, "--output", ".txt, .bin (binary), .hex (readmemh), .csv or .json", error))
     return false;
   *format = text ? smma_vector_format_from_text(text) : smma_vector_format_of_file(path);
-  return *format != SMMA_VECTOR_FORMATS || smma_fail(error, "--format: '%s' is not text, binary or readmemh", text);
+  return *format != SMMA_VECTOR_FORMATS || smma_fail(error, "--format: '%s' is not " SMMA_VECTOR_FORMAT_NAMES, text);
 }
 
 bool smma_read_kind_and_format(const char *kind_text, const char *format_text, const char *path, smma_row_kind *kind,

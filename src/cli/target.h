@@ -60,12 +60,6 @@ typedef struct {
         argument                                                                                                    \
   }
 
-/* How to mend encodings for targets of several formats, in a command whose --in does not name the format of files. */
-#define SMMA_ONE_FORMAT "give targets of one format, or save the matrix in a type that NumPy names, such as float32"
-
-/* The same in a command whose --in names the format of files. */
-#define SMMA_FORMAT_OF_FILE "give --in, the format of the file"
-
 /* How to mend matrices that do not fit, in a command without --transpose-a and --transpose-b. */
 #define SMMA_NO_TRANSPOSE " (if a file holds the transpose, save its transpose: x.T in NumPy)"
 

@@ -25,13 +25,47 @@ static bool transpose(smma_tensor *t, smma_error *error) {
   return true;
 }
 
-bool smma_files_read(smma_files *f, const smma_prepared_targets *x, const char *remedy, smma_error *error) {
+/* Replaces a tensor by another, if that has elements, and frees it. */
+static void replace(smma_tensor *t, const smma_tensor *by) {
+  if (!by->data) return;
+  smma_tensor_free(t);
+  *t = *by;
+}
+
+/* Converts integers to numbers, and reads encodings as numbers of the file's format. Only numbers can be quantised to a
+   format with scale factors. */
+static bool take_numbers(smma_files *f, const smma_prepared_targets *x, bool of_a, smma_error *error) {
+  const smma_product_matrix which = of_a ? SMMA_OF_A : SMMA_OF_B;
+  const smma_label label = {of_a ? "A" : "B", f->path[which]};
+  const smma_block_format input = smma_input_of(x->target[0].instruction, of_a);
+  const smma_format element = f->has_format ? of_a ? f->format.a : f->format.b : input.element;
+  const bool has_scales = f->has_format ? f->format.scale_block : input.block;
+  const smma_format format = has_scales ? SMMA_F64 : element;
+  smma_tensor *t = &f->of[which], typed;
+  if (!smma_take_numbers(t, format, label, x->notes, &typed, error)) return false;
+  replace(t, &typed);
+  if (has_scales || !smma_is_raw(t, format)) return true;
+  if (!smma_take_matrix(t, format, SMMA_ROUND_NEAREST_EVEN, label, x->notes, &typed, error)) return false;
+  replace(t, &typed);
+  return true;
+}
+
+/* Checks that the format of A and B is known: that of the files themselves, of the caller or of all targets. */
+static bool check_format(const smma_files *f, const smma_prepared_targets *x, smma_error *error) {
+  const smma_tensor *a = &f->of[SMMA_OF_A], *b = &f->of[SMMA_OF_B];
+  if (!f->has_format) return smma_check_meanings(x, a, b, operand_paths(f), SMMA_FORMAT_OF_FILE, error);
+  if (!*f->format_is_unused.text || smma_is_raw(a, f->format.a) || smma_is_raw(b, f->format.b)) return true;
+  *error = f->format_is_unused;
+  return false;
+}
+
+bool smma_files_read(smma_files *f, const smma_prepared_targets *x, smma_error *error) {
   smma_tensor *a = &f->of[SMMA_OF_A], *b = &f->of[SMMA_OF_B];
-  return read_file(f, SMMA_OF_A, error) && read_file(f, SMMA_OF_B, error) &&
-         (!remedy || smma_check_meanings(x, a, b, operand_paths(f), remedy, error)) &&
+  return read_file(f, SMMA_OF_A, error) && read_file(f, SMMA_OF_B, error) && check_format(f, x, error) &&
          (!f->transpose_a || transpose(a, error)) && (!f->transpose_b || transpose(b, error)) &&
          smma_check_inner(a, b, operand_paths(f), f->transpose_a ? " transposed" : "",
-                          f->transpose_b ? " transposed" : "", f->hint, error);
+                          f->transpose_b ? " transposed" : "", f->hint, error) &&
+         take_numbers(f, x, true, error) && take_numbers(f, x, false, error);
 }
 
 /* Checks that A and B, for which scale factors are given, have none of their own, and that one set of scale factors

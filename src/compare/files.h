@@ -11,12 +11,19 @@ typedef struct {
   bool raw;                                /* integers in files are encodings */
   bool transpose_a, transpose_b;           /* the file holds the transpose */
   const char *hint;                        /* how to mend A and B that do not fit (smma_check_inner) */
+  bool has_format;                         /* the caller knows the format of A and B whose files do not name one */
+  smma_formats format;                     /* that format; otherwise it is that of the targets */
+  smma_error format_is_unused;             /* the error if files name their formats; without text: none */
   smma_tensor of[SMMA_PRODUCT_MATRICES];   /* the matrices; without data if they are not given */
 } smma_files;
 
-/* Reads A and B, transposes them if the files hold transposes, and checks that A B is a product. If `remedy` is not
-   NULL, also checks that all targets read their elements as the same numbers (smma_check_meanings). */
-bool smma_files_read(smma_files *files, const smma_prepared_targets *targets, const char *remedy, smma_error *error);
+/* What to do if targets of several formats would read the same encodings as different numbers. */
+#define SMMA_FORMAT_OF_FILE "give --in, the format of the file"
+
+/* Reads A and B as numbers, transposes them if the files hold transposes, and checks that A B is a product. Fails if
+   the format of a file is not known, because the targets have several. For a format with scale factors, encodings
+   remain as they are; smma_files_convert refuses them. */
+bool smma_files_read(smma_files *files, const smma_prepared_targets *targets, smma_error *error);
 
 /* Reads C, the bias and the scale factors, and checks that they have the shapes that the product needs, and that all
    targets need the same scale factors. Call it after smma_files_read. */

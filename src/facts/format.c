@@ -17,8 +17,11 @@ static uint64_t sign_of(smma_encoding f) {
   return f.sign_bits ? (uint64_t)1 << (f.exponent_bits + f.fraction_bits) : 0;
 }
 
+/* Reports whether the format has no exponent. */
+static bool is_fixed_point(smma_encoding f) { return f.specials == SMMA_SPECIALS_INTEGER; }
+
 static double least_of(smma_encoding f) {
-  if (f.specials == SMMA_SPECIALS_INTEGER) return value_of(f, sign_of(f));
+  if (is_fixed_point(f)) return value_of(f, sign_of(f));
   return value_of(f, f.sign_bits ? sign_of(f) | smma_largest_fields(f) : 0);
 }
 
@@ -28,7 +31,7 @@ static smma_datum *number_datum(smma_encoding f, uint64_t code) {
 }
 
 static void put_numbers(smma_datum *record, smma_encoding f) {
-  const bool floating = f.specials != SMMA_SPECIALS_INTEGER, zero = f.specials != SMMA_SPECIALS_POWERS_OF_TWO;
+  const bool floating = !is_fixed_point(f), zero = f.specials != SMMA_SPECIALS_POWERS_OF_TWO;
   const uint64_t normal = zero ? (uint64_t)1 << f.fraction_bits : 0;
   smma_put_real(record, "max", value_of(f, smma_largest_fields(f)));
   smma_put_real(record, "min", least_of(f));
@@ -73,7 +76,7 @@ static smma_datum *nan_datum(smma_encoding f) {
 
 static smma_datum *zero_datum(smma_encoding f) {
   smma_datum *list = smma_datum_list();
-  const bool negative = f.sign_bits && f.specials != SMMA_SPECIALS_INTEGER && !smma_has_nan_for_negative_zero(f);
+  const bool negative = f.sign_bits && !is_fixed_point(f) && !smma_has_nan_for_negative_zero(f);
   if (f.specials == SMMA_SPECIALS_POWERS_OF_TWO) return list;
   smma_datum_append(list, code_datum(f, 0));
   if (negative) smma_datum_append(list, code_datum(f, sign_of(f)));
@@ -82,13 +85,13 @@ static smma_datum *zero_datum(smma_encoding f) {
 
 smma_datum *smma_format_datum(smma_format format) {
   const smma_encoding f = smma_encoding_of(format);
-  const bool integer = smma_is_fixed_point(format);
+  const bool fixed = is_fixed_point(f);
   smma_datum *record = smma_datum_record();
   smma_put_text(record, "name", smma_format_text(format));
   smma_put_count(record, "bits", (uint64_t)f.bits);
-  smma_datum_put(record, "exponent_bits", integer ? smma_datum_null() : smma_datum_count(f.exponent_bits));
-  smma_datum_put(record, "fraction_bits", integer ? smma_datum_null() : smma_datum_count(f.fraction_bits));
-  smma_datum_put(record, "bias", integer ? smma_datum_null() : smma_datum_count(f.bias));
+  smma_datum_put(record, "exponent_bits", fixed ? smma_datum_null() : smma_datum_count(f.exponent_bits));
+  smma_datum_put(record, "fraction_bits", fixed ? smma_datum_null() : smma_datum_count(f.fraction_bits));
+  smma_datum_put(record, "bias", fixed ? smma_datum_null() : smma_datum_count(f.bias));
   put_numbers(record, f);
   smma_datum_put(record, "infinity", infinity_datum(f));
   smma_datum_put(record, "nan", nan_datum(f));

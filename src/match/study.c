@@ -89,10 +89,16 @@ static bool read_product(smma_match_study *x, smma_error *error) {
 /* Finds the format of a matrix: `option_format`, or otherwise the format of its elements. */
 static bool find_format(const smma_match_study *x, int which, smma_format option_format, const char *option,
                         smma_format *format, smma_error *error) {
+  const smma_instruction *claimed = which == SMMA_MATCH_OF_D ? NULL : x->request->claimed;
   const smma_tensor *t = &x->given[which];
   const char *path = label_of(x, which).path;
   *format = option_format != SMMA_NO_FORMAT ? option_format : t->format;
   if (option_format != SMMA_NO_FORMAT) return true;
+  if (claimed && !claimed->scale_block &&
+      (t->format == SMMA_NO_FORMAT || t->format == SMMA_F32 || t->format == SMMA_F64)) {
+    *format = which == SMMA_OF_A ? claimed->a : claimed->b;
+    return true;
+  }
   if (t->integers && t->format == SMMA_NO_FORMAT)
     return smma_fail(error,
                      "%s: %s holds %d-bit integers; give the format in which they were multiplied, for example %s f16",

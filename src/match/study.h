@@ -16,6 +16,8 @@ typedef struct {
   smma_product_request product;
   smma_source d;
   smma_format a_format, b_format, d_format; /* SMMA_NO_FORMAT: the format of the matrices' elements */
+  const smma_instruction *claimed; /* if not NULL, A and B without a format are rounded to its formats, if they hold
+                                      FP32, FP64, other integers or encodings */
   const smma_notes *notes;
   void (*progress)(size_t done, size_t all,
                    void *context); /* may be NULL; the counts start again with each rounding mode */

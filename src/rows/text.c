@@ -276,15 +276,21 @@ static smma_vector_status next_row_line(smma_text_reader *reader, smma_error *er
   return SMMA_VECTOR_ERROR;
 }
 
+/* Fails because the file has a form that only other programs read. */
+static bool fail_form(const smma_text_reader *reader, const char *form, smma_error *error) {
+  return fail_at(reader, reader->text, error,
+                 "this is %s, which cannot be read back; write the rows with --format text or binary, too", form);
+}
+
 /* Checks that all required keys are present and that the scale block fits k. */
 static bool check_header(const smma_text_reader *reader, smma_error *error) {
   const smma_vector_header *header = &reader->header;
   bool any = false;
   for (int i = 0; i < KEY_SCALE; i++) any |= reader->values[i][0] != '\0';
   if (!any && reader->length >= 2 && memcmp(reader->text, "//", 2) == 0)
-    return fail_at(reader, reader->text, error,
-                   "this is a file for $readmemh, which cannot be read back; write the rows with --format text or "
-                   "binary, too");
+    return fail_form(reader, "a file for $readmemh", error);
+  if (!any && reader->text[0] == '{') return fail_form(reader, "JSON", error);
+  if (any && memchr(reader->text, ',', reader->length)) return fail_form(reader, "CSV", error);
   if (!any)
     return fail_at(reader, reader->text, error,
                    "no header; a vector file begins with lines '# key: value' for arch, instruction, k, a, b, c and d");

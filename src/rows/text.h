@@ -50,4 +50,17 @@ void smma_text_write_operands(FILE *stream, const smma_row_layout *layout, const
 void smma_readmemh_write_header(FILE *stream, const smma_vector_header *header);
 void smma_readmemh_put_rows(char *text, const smma_rows *rows, size_t count);
 
+/* ---- CSV: the header as comments, a line of column names, then one row per line of numbers such as 0x3c00. ---- */
+
+void smma_csv_write_header(FILE *stream, const smma_vector_header *header);
+size_t smma_csv_line_length(const smma_row_layout *layout);
+void smma_csv_put_rows(char *text, const smma_rows *rows, size_t count);
+
+/* ---- JSON: a record of the header's keys and of "rows". Each row is a record on a line of its own, after a comma.
+ * ---- */
+
+void smma_json_write_header(FILE *stream, const smma_vector_header *header);
+size_t smma_json_line_length(const smma_row_layout *layout);
+void smma_json_put_rows(char *text, const smma_rows *rows, size_t count);
+
 #endif

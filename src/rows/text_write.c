@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "datum/datum.h"
 #include "host/load.h"
 #include "isa/format_name.h"
 #include "rows/text.h"
@@ -18,28 +19,52 @@ size_t smma_text_line_length(const smma_row_layout *layout) {
   return length;
 }
 
-/* Writes the header's lines, each after the comment mark `mark`. */
-static void write_keys(FILE *stream, const char *mark, const smma_vector_header *h) {
-  if (h->recorded_on[0]) fprintf(stream, "%s recorded on: %s\n", mark, h->recorded_on);
-  fprintf(stream, "%s arch: %s\n%s instruction: %s\n%s k: %d\n", mark, h->arch, mark, h->instruction, mark, h->k);
-  fprintf(stream, "%s a: %s\n%s b: %s\n", mark, smma_format_text(h->a), mark, smma_format_text(h->b));
-  fprintf(stream, "%s c: %s\n%s d: %s\n", mark, smma_format_text(h->c), mark, smma_format_text(h->d));
-  if (h->scale_block) fprintf(stream, "%s scale: %s per %d\n", mark, smma_format_text(h->scale), h->scale_block);
-  if (h->wave) fprintf(stream, "%s wave: %d\n", mark, h->wave);
-  if (h->fp16_ovfl) fprintf(stream, "%s fp16_ovfl: 1\n", mark);
-  if (h->clamp) fprintf(stream, "%s clamp: 1\n", mark);
-  if (h->tininess) fprintf(stream, "%s flags: %s\n", mark, smma_tininess_lines[h->tininess]);
+/* Writes one key of a header, with its value as text or, if `text` is NULL, the number. */
+typedef void write_key(FILE *stream, const char *key, const char *text, int number);
+
+/* Writes the header's keys, in their order, by `write`. */
+static void write_keys(FILE *stream, write_key *write, const smma_vector_header *h) {
+  char scale[64];
+  if (h->recorded_on[0]) write(stream, "recorded on", h->recorded_on, 0);
+  write(stream, "arch", h->arch, 0);
+  write(stream, "instruction", h->instruction, 0);
+  write(stream, "k", NULL, h->k);
+  write(stream, "a", smma_format_text(h->a), 0);
+  write(stream, "b", smma_format_text(h->b), 0);
+  write(stream, "c", smma_format_text(h->c), 0);
+  write(stream, "d", smma_format_text(h->d), 0);
+  snprintf(scale, sizeof scale, "%s per %d", smma_format_text(h->scale), h->scale_block);
+  if (h->scale_block) write(stream, "scale", scale, 0);
+  if (h->wave) write(stream, "wave", NULL, h->wave);
+  if (h->fp16_ovfl) write(stream, "fp16_ovfl", NULL, 1);
+  if (h->clamp) write(stream, "clamp", NULL, 1);
+  if (h->tininess) write(stream, "flags", smma_tininess_lines[h->tininess], 0);
+}
+
+static void write_comment(FILE *stream, const char *mark, const char *key, const char *text, int number) {
+  if (text)
+    fprintf(stream, "%s %s: %s\n", mark, key, text);
+  else
+    fprintf(stream, "%s %s: %d\n", mark, key, number);
+}
+
+static void write_text_key(FILE *stream, const char *key, const char *text, int number) {
+  write_comment(stream, "#", key, text, number);
+}
+
+static void write_readmemh_key(FILE *stream, const char *key, const char *text, int number) {
+  write_comment(stream, "//", key, text, number);
 }
 
 void smma_text_write_header(FILE *stream, const smma_vector_header *header) {
-  write_keys(stream, "#", header);
+  write_keys(stream, write_text_key, header);
   fprintf(stream, "# columns: a[0..k-1] b[0..k-1] c %sd%s, raw encodings in hex\n",
           header->scale_block ? "scale_a[..] scale_b[..] " : "", header->tininess ? " flags" : "");
 }
 
 void smma_readmemh_write_header(FILE *stream, const smma_vector_header *header) {
   const smma_row_layout layout = smma_vector_layout(header);
-  write_keys(stream, "//", header);
+  write_keys(stream, write_readmemh_key, header);
   fprintf(stream, "// typedef struct packed {\n");
   for (int p = SMMA_PARTS - 1; p >= 0; p--) {
     const smma_part *part = &layout.part[p];
@@ -131,4 +156,104 @@ void smma_text_write_row(FILE *stream, const smma_row_layout *layout, const smma
 
 void smma_text_write_operands(FILE *stream, const smma_row_layout *layout, const smma_row *row) {
   write_parts(stream, layout, row, SMMA_PART_D);
+}
+
+/* ---- CSV ---- */
+
+void smma_csv_write_header(FILE *stream, const smma_vector_header *header) {
+  const smma_row_layout layout = smma_vector_layout(header);
+  const char *before = "";
+  write_keys(stream, write_text_key, header);
+  for (int p = 0; p < SMMA_PARTS; p++) {
+    const smma_part *part = &layout.part[p];
+    for (int i = 0; i < part->count; i++, before = ",")
+      if (part->count == 1)
+        fprintf(stream, "%s%s", before, part->name);
+      else
+        fprintf(stream, "%s%s[%d]", before, part->name, i);
+  }
+  putc('\n', stream);
+}
+
+/* Writes a text without its NUL, which could be beyond the room for the rows; returns the end. */
+static char *put(char *c, const char *text) {
+  const size_t length = strlen(text);
+  memcpy(c, text, length);
+  return c + length;
+}
+
+/* Writes the numbers of a part of a row, each between `before` and `after`, with `separator` between them; returns the
+   end. `after` is not empty. */
+static char *put_between(char *c, const smma_rows *rows, size_t row, int p, const char *before, const char *after,
+                         const char *separator) {
+  const smma_part *part = &rows->layout.part[p];
+  smma_part one = *part;
+  one.count = 1;
+  for (size_t e = 0, count = (size_t)part->count; e < count; e++) {
+    c = put(put(c, e ? separator : ""), before);
+    c = put_part(c, true, &one, rows->part[p] + (row * count + e) * part->bytes);
+    c = put(c - 1, after); /* instead of the blank */
+  }
+  return c;
+}
+
+size_t smma_csv_line_length(const smma_row_layout *layout) {
+  size_t numbers = 0;
+  for (int p = 0; p < SMMA_PARTS; p++) numbers += (size_t)layout->part[p].count;
+  return smma_text_line_length(layout) + strlen("0x") * numbers;
+}
+
+void smma_csv_put_rows(char *text, const smma_rows *rows, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    for (int p = 0; p < SMMA_PARTS; p++) text = put_between(text, rows, i, p, "0x", ",", "");
+    text[-1] = '\n';
+  }
+}
+
+/* ---- JSON ---- */
+
+static void write_json_key(FILE *stream, const char *key, const char *text, int number) {
+  smma_datum *value = text ? smma_datum_text(text) : smma_datum_count(number);
+  fprintf(stream, "\"%s\": ", key);
+  smma_datum_write(value, stream, SMMA_JSON_ONE_LINE);
+  fputs(", ", stream);
+  smma_datum_free(value);
+}
+
+void smma_json_write_header(FILE *stream, const smma_vector_header *header) {
+  putc('{', stream);
+  write_keys(stream, write_json_key, header);
+  fputs("\"rows\": [", stream);
+}
+
+/* Reports whether a part is a list, and not one number. */
+static bool is_list(int part) { return part != SMMA_PART_C && part != SMMA_PART_D && part != SMMA_PART_FLAGS; }
+
+/* Writes `,\n{"a": ["3c00", "4000"], ..., "d": "40400000"}`. */
+static char *put_json_row(char *c, const smma_rows *rows, size_t row) {
+  const char *before = ",\n{\"";
+  for (int p = 0; p < SMMA_PARTS; p++) {
+    const smma_part *part = &rows->layout.part[p];
+    if (!part->count) continue;
+    c = put(put(put(c, before), part->name), is_list(p) ? "\": [" : "\": ");
+    c = put_between(c, rows, row, p, "\"", "\"", ", ");
+    c = put(c, is_list(p) ? "]" : "");
+    before = ", \"";
+  }
+  return put(c, "}");
+}
+
+size_t smma_json_line_length(const smma_row_layout *layout) {
+  size_t length = strlen(",\n{}") - strlen(", ");
+  for (int p = 0; p < SMMA_PARTS; p++) {
+    const smma_part *part = &layout->part[p];
+    if (!part->count) continue;
+    length += strlen(", \"\": ") + strlen(part->name) + (is_list(p) ? strlen("[]") : 0);
+    length += (size_t)part->count * (strlen("\"\", ") + (size_t)smma_text_digits(part->format)) - strlen(", ");
+  }
+  return length;
+}
+
+void smma_json_put_rows(char *text, const smma_rows *rows, size_t count) {
+  for (size_t i = 0; i < count; i++) text = put_json_row(text, rows, i);
 }

@@ -98,21 +98,36 @@ struct smma_vector_writer {
   size_t blocks, room;
 };
 
-static const char *const format_text[SMMA_VECTOR_FORMATS] = {"text", "binary", "readmemh"};
-static const char *const format_ending[SMMA_VECTOR_FORMATS] = {"txt", "bin", "hex"};
+/* How files of a format without checksums are written: their header, lines of rows that all have the same length, and
+   what stands after the last row. */
+typedef struct {
+  const char *name, *ending, *end;
+  void (*write_header)(FILE *stream, const smma_vector_header *header);
+  size_t (*line_length)(const smma_row_layout *layout);
+  void (*put_rows)(char *text, const smma_rows *rows, size_t count);
+} line_format;
+
+static const line_format formats[SMMA_VECTOR_FORMATS] = {
+    [SMMA_VECTOR_TEXT] = {"text", "txt", "", smma_text_write_header, smma_text_line_length, smma_text_put_rows},
+    [SMMA_VECTOR_BINARY] = {"binary", "bin"},
+    [SMMA_VECTOR_READMEMH] = {"readmemh", "hex", "", smma_readmemh_write_header, smma_text_line_length,
+                              smma_readmemh_put_rows},
+    [SMMA_VECTOR_CSV] = {"csv", "csv", "", smma_csv_write_header, smma_csv_line_length, smma_csv_put_rows},
+    [SMMA_VECTOR_JSON] = {"json", "json", "\n]}\n", smma_json_write_header, smma_json_line_length, smma_json_put_rows}};
 
 smma_vector_format smma_vector_format_from_text(const char *text) {
   int format = 0;
-  while (format < SMMA_VECTOR_FORMATS && strcmp(text, format_text[format]) != 0 &&
-         strcmp(text, format_ending[format]) != 0)
+  while (format < SMMA_VECTOR_FORMATS && strcmp(text, formats[format].name) != 0 &&
+         strcmp(text, formats[format].ending) != 0)
     format++;
   return (smma_vector_format)format;
 }
 
 smma_vector_format smma_vector_format_of_file(const char *path) {
   const char *ending = path ? strrchr(path, '.') : NULL;
-  if (ending && strcmp(ending, ".bin") == 0) return SMMA_VECTOR_BINARY;
-  return ending && strcmp(ending, ".hex") == 0 ? SMMA_VECTOR_READMEMH : SMMA_VECTOR_TEXT;
+  int format = 0;
+  while (ending && format < SMMA_VECTOR_FORMATS && strcmp(ending + 1, formats[format].ending) != 0) format++;
+  return ending && format < SMMA_VECTOR_FORMATS ? (smma_vector_format)format : SMMA_VECTOR_TEXT;
 }
 
 /* Reports whether the header can be rewritten at the end: the stream is at the start of a seekable file and does not
@@ -123,14 +138,10 @@ static bool can_go_back(FILE *stream) {
 }
 
 static bool write_header(const smma_vector_writer *w, smma_error *error) {
-  switch (w->format) {
-    case SMMA_VECTOR_BINARY:
-      return smma_binary_write_header(w->stream, &w->header,
-                                      w->announced == SMMA_ROWS_LATER ? w->rows : w->announced) ||
-             smma_no_memory(error);
-    case SMMA_VECTOR_READMEMH: smma_readmemh_write_header(w->stream, &w->header); break;
-    default: smma_text_write_header(w->stream, &w->header); break;
-  }
+  if (w->format == SMMA_VECTOR_BINARY)
+    return smma_binary_write_header(w->stream, &w->header, w->announced == SMMA_ROWS_LATER ? w->rows : w->announced) ||
+           smma_no_memory(error);
+  formats[w->format].write_header(w->stream, &w->header);
   return true;
 }
 
@@ -167,7 +178,7 @@ void smma_vector_free(smma_vector_writer *w) {
 
 static size_t rows_bytes(const smma_vector_writer *w, size_t count) {
   if (w->format == SMMA_VECTOR_BINARY) return count * smma_binary_layout_of(&w->layout).row_bytes;
-  return count * smma_text_line_length(&w->layout);
+  return count * formats[w->format].line_length(&w->layout);
 }
 
 /* Returns the bytes of an encoded part: its rows, followed in a binary file by a checksum of each block. */
@@ -177,11 +188,10 @@ static size_t part_bytes(const smma_vector_writer *w, size_t count) {
 }
 
 static void encode(const smma_vector_writer *w, const smma_rows *rows, size_t count, void *part) {
-  switch (w->format) {
-    case SMMA_VECTOR_BINARY: smma_binary_put_rows(rows, count, part); break;
-    case SMMA_VECTOR_READMEMH: smma_readmemh_put_rows(part, rows, count); break;
-    default: smma_text_put_rows(part, rows, count); break;
-  }
+  if (w->format == SMMA_VECTOR_BINARY)
+    smma_binary_put_rows(rows, count, part);
+  else
+    formats[w->format].put_rows(part, rows, count);
 }
 
 /* Retains the checksums of a part's blocks until the end of the file. */
@@ -201,7 +211,8 @@ static bool keep_checksums(smma_vector_writer *w, const void *checksums, size_t 
 /* Appends an encoded part to the file. Returns false when memory is short. */
 static bool append(smma_vector_writer *w, const void *part, size_t count) {
   const size_t bytes = rows_bytes(w, count);
-  fwrite(part, 1, bytes, w->stream);
+  const size_t before = w->format == SMMA_VECTOR_JSON && !w->rows; /* the comma before the first row */
+  if (count) fwrite((const char *)part + before, 1, bytes - before, w->stream);
   w->rows += count;
   return w->format != SMMA_VECTOR_BINARY || keep_checksums(w, (const char *)part + bytes, smma_binary_blocks(count));
 }
@@ -240,7 +251,7 @@ bool smma_vector_write_rows(smma_vector_writer *w, const smma_rows *rows, size_t
 }
 
 bool smma_vector_finish(smma_vector_writer *w, smma_error *error) {
-  if (w->format != SMMA_VECTOR_BINARY) return true;
+  if (w->format != SMMA_VECTOR_BINARY) return fputs(formats[w->format].end, w->stream), true;
   if (w->blocks)
     fwrite(w->checksum, sizeof *w->checksum, w->blocks,
            w->stream); /* the condition is needed because without rows `checksum` is NULL */

@@ -77,14 +77,24 @@ bool smma_vector_is_text(FILE *stream);
 
 /* ---- Writing ---- */
 
-typedef enum { SMMA_VECTOR_TEXT, SMMA_VECTOR_BINARY, SMMA_VECTOR_READMEMH, SMMA_VECTOR_FORMATS } smma_vector_format;
+/* Text and binary files can be read back; the others are for other programs. */
+typedef enum {
+  SMMA_VECTOR_TEXT,
+  SMMA_VECTOR_BINARY,
+  SMMA_VECTOR_READMEMH,
+  SMMA_VECTOR_CSV,
+  SMMA_VECTOR_JSON,
+  SMMA_VECTOR_FORMATS
+} smma_vector_format;
 
-/* Reads "text", "binary" or "readmemh", or the ending of such files: "txt", "bin" or "hex". Returns SMMA_VECTOR_FORMATS
-   for any other name. */
+/* The names of all formats, separated by commas, as an error shows them. */
+#define SMMA_VECTOR_FORMAT_NAMES "text, binary, readmemh, csv or json"
+
+/* Reads "text", "binary", "readmemh", "csv" or "json", or the ending of such files: "txt", "bin" or "hex". Returns
+   SMMA_VECTOR_FORMATS for any other name. */
 smma_vector_format smma_vector_format_from_text(const char *text);
 
-/* Returns the format that the ending of a file's name stands for: .bin binary, .hex readmemh, any other text. `path`
-   may be NULL. */
+/* Returns the format that the ending of a file's name stands for; any other ending is text. `path` may be NULL. */
 smma_vector_format smma_vector_format_of_file(const char *path);
 
 /* Number of rows in a part. Threads encode parts while another thread appends them to the file. Every call of the

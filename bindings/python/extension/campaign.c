@@ -382,7 +382,7 @@ PyObject *python_recording_write(PyObject *module, PyObject *arguments) {
   if (!r) return NULL;
   format = smma_vector_format_from_text(name);
   if (format == SMMA_VECTOR_FORMATS)
-    return PyErr_Format(PyExc_ValueError, "format: '%s' is not text, binary or readmemh", name);
+    return PyErr_Format(PyExc_ValueError, "format: '%s' is not " SMMA_VECTOR_FORMAT_NAMES, name);
   if (!smma_output_open(path, &output, &error)) return fail_with(&error);
   writer = smma_vector_create(output.stream, format, &r->header, r->count, &error);
   good = writer && smma_vector_write_rows(writer, &r->rows, r->count, &error) && smma_vector_finish(writer, &error);

@@ -61,7 +61,7 @@ PyObject *python_instruction_value(PyObject *module, PyObject *object) {
 static smma_vector_format vector_format(const char *name) {
   const smma_vector_format format = smma_vector_format_from_text(name);
   if (format == SMMA_VECTOR_FORMATS)
-    PyErr_Format(PyExc_ValueError, "format: '%s' is not text, binary or readmemh", name);
+    PyErr_Format(PyExc_ValueError, "format: '%s' is not " SMMA_VECTOR_FORMAT_NAMES, name);
   return format;
 }
 

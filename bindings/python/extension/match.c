@@ -88,6 +88,17 @@ static bool take_claim(call *c, PyObject *claim) {
          plan_of(plan, &c->claim.plan);
 }
 
+/* Finds the instruction of a claim that names it or its formats. For others, it depends on the matrices (check). */
+static bool take_claimed(call *c) {
+  const array_formats open = {.a = SMMA_NO_FORMAT, .b = SMMA_NO_FORMAT};
+  PyObject *on = c->claimed.on;
+  if (c->claimed.instr == Py_None && c->claimed.in == Py_None && PyUnicode_Check(on) &&
+      PyUnicode_FindChar(on, ':', 0, PyUnicode_GetLength(on), 1) < 0)
+    return true;
+  c->request.claimed = choose_instruction(&c->claimed, &open);
+  return c->request.claimed;
+}
+
 static bool load(call *c) {
   smma_error error;
   const suspended before = suspend_python();
@@ -112,7 +123,7 @@ static smma_datum *check(call *c) {
   smma_error error;
   suspended before;
   bool done;
-  c->claim.instruction = choose_instruction(&c->claimed, &formats);
+  c->claim.instruction = c->request.claimed ? c->request.claimed : choose_instruction(&c->claimed, &formats);
   if (!c->claim.instruction) return NULL;
   before = suspend_python();
   done = smma_match_check(&c->study, &c->claim, &error);
@@ -137,7 +148,7 @@ PyObject *python_match(PyObject *module, PyObject *arguments) {
   if (PyArg_ParseTuple(arguments, "OOOOOOOOOOOzdddppi", &o[OF_A], &o[OF_B], &o[OF_D], &o[OF_C], &o[OF_SCALE_A],
                        &o[OF_SCALE_B], &o[OF_BIAS], &c->in, &c->out, &c->targets, &claim, &r->round_in, &r->alpha,
                        &r->beta, &r->scale_d, &transposes[0], &transposes[1], &r->threads) &&
-      (claim == Py_None || take_claim(c, claim)) && (claim != Py_None || take_searched(c)) && take_formats(c) &&
+      (claim == Py_None ? take_searched(c) : take_claim(c, claim) && take_claimed(c)) && take_formats(c) &&
       take_arrays(c)) {
     notes = listed_notes();
     r->transpose_a = transposes[0], r->transpose_b = transposes[1];

@@ -350,8 +350,8 @@ class Recording:
         return _core.recording_value(self._kept)
 
     def write(self, path: Path, format: str = "text") -> None:
-        """Writes a vector file: "text", "binary" or "readmemh". It holds the recording; later changes of the arrays are
-        not written. Raises ValueError for another format, and if the file cannot be written."""
+        """Writes a vector file: "text", "binary", "readmemh", "csv" or "json". It holds the recording; later changes of
+        the arrays are not written. Raises ValueError for another format, and if the file cannot be written."""
         _core.recording_write(self._kept, _file(path, "path"), format)
 
     def to_pandas(self) -> Any:
