@@ -231,7 +231,7 @@ static const smma_instruction *claimed_instruction(const match_options *o) {
 static const smma_instruction *instruction_of_gpu(const match_options *o, const smma_match_study *x) {
   const char *option = o->gpus ? "--on" : "--claim";
   smma_formats formats = {x->data.a_format, x->data.b_format, smma_usual_output(x->data.a_format), SMMA_NO_FORMAT, 0};
-  const smma_instruction *i;
+  const smma_instruction *i = NULL;
   smma_target target;
   smma_error error;
   smma_require(smma_read_target(o->gpus ? o->gpus : o->claim, &target, &error) &&

@@ -92,18 +92,38 @@ static size_t gathered_bytes(const smma_multiplier *p, const smma_view *x, size_
   return lines * smma_gathered_depth(count) * smma_bytes_of(x->format);
 }
 
+/* Packing a line of A or B takes about as long as computing this many elements of D along the same K. */
+enum { PACKING = 32 };
+
+/* Returns the lines of each of `parts` parts of `count` lines: a multiple of `unit`. */
+static size_t lines_of(size_t count, size_t parts, size_t unit) { return round_up((count + parts - 1) / parts, unit); }
+
+/* Sets the size of tiles, at most `rows` x `columns`, so that the threads take the shortest time for D. All tiles are
+   about equal, because one of another size would make threads wait. */
+static void choose_tiles(layout *l, const smma_gemm_arguments *g, size_t rows, size_t columns, size_t threads) {
+  const size_t down = (g->m + rows - 1) / rows, across = (g->n + columns - 1) / columns;
+  double least = 0;
+  for (size_t parts = down; parts < down + threads; parts++)
+    for (size_t more = 0; more < 2; more++) {
+      /* As many parts across as fit in `rounds` tiles of each thread. */
+      const size_t rounds = (parts * across + threads - 1) / threads + more;
+      const size_t tile_rows = lines_of(g->m, parts, 16),
+                   tile_columns = lines_of(g->n, rounds * threads / parts, l->panel);
+      const double time = (double)rounds * ((double)tile_rows * (double)tile_columns +
+                                            PACKING * ((double)tile_rows + (double)tile_columns));
+      if (least != 0 && time >= least) continue;
+      least = time, l->tile_rows = tile_rows, l->tile_columns = tile_columns;
+    }
+}
+
 static layout layout_of(const smma_multiplier *p, size_t threads) {
   const smma_kernel_family *f = p->family;
   const bool flat = p->with.m <= FEW_ROWS && !p->kept && !smma_is_along_k(&p->b);
-  const size_t rows = f ? SMMA_TILE_ROWS : 64, k = (size_t)p->operation.k;
+  const size_t k = (size_t)p->operation.k;
   const size_t steps = !flat ? smma_steps_at_once(p) : FLAT_DEPTH > k ? FLAT_DEPTH / k : 1;
-  size_t columns = f ? SMMA_TILE_COLUMNS : 64;
   layout l = {.multiplier = p, .panel = f ? f->columns : 16, .steps = smma_least(p->steps, steps)};
-  l.tile_rows = smma_least(round_up(p->with.m, 16), rows);
-  /* Narrower tiles give every thread work if the product is small. */
-  while (columns > 2 * l.panel && p->with.n / columns * ((p->with.m - 1) / l.tile_rows + 1) < threads) columns /= 2;
+  choose_tiles(&l, &p->with, f ? SMMA_TILE_ROWS : 64, f ? SMMA_TILE_COLUMNS : 64, threads);
   l.element_bytes = smma_bytes_of(p->outer);
-  l.tile_columns = smma_least(round_up(p->with.n, l.panel), columns);
   l.sums = l.tile_rows * l.tile_columns * l.element_bytes;
   l.part_bytes[ACCUMULATORS] = l.sums;
   l.part_bytes[REGISTERS] = p->schedule.registers * l.sums;

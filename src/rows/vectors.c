@@ -109,7 +109,7 @@ typedef struct {
 
 static const line_format formats[SMMA_VECTOR_FORMATS] = {
     [SMMA_VECTOR_TEXT] = {"text", "txt", "", smma_text_write_header, smma_text_line_length, smma_text_put_rows},
-    [SMMA_VECTOR_BINARY] = {"binary", "bin"},
+    [SMMA_VECTOR_BINARY] = {"binary", "bin", "", NULL, NULL, NULL},
     [SMMA_VECTOR_READMEMH] = {"readmemh", "hex", "", smma_readmemh_write_header, smma_text_line_length,
                               smma_readmemh_put_rows},
     [SMMA_VECTOR_CSV] = {"csv", "csv", "", smma_csv_write_header, smma_csv_line_length, smma_csv_put_rows},
