@@ -508,7 +508,48 @@ rm -f e4m3.npy
 fails 'random data to multiply' "gemm takes files; 'softmma tolerance'" gemm H100:f16 --m 8 --n 8 -o E.npy
 fails 'an element to explain' "'softmma trace TARGET A.npy B.npy --at 3,5'" explain H100:f16 A.npy B.npy
 gives 'an element by another name' 0 '^.0, 0. of A.npy' trace H100:f16 A.npy B.npy --element 0,0
-fails 'a table' '--csv: unknown option; type --json' compare V100 H100 A.npy B.npy --csv
+cat >csv.py <<'END'
+import csv, json, sys
+
+def flat(record, before=""):
+    for key, value in record.items():
+        if isinstance(value, dict):
+            yield from flat(value, before + key + ".")
+        elif not isinstance(value, list):
+            yield before + key, value
+
+names, *rows = csv.reader(open("table.csv", newline=""))
+value = json.load(open("table.json"))
+if isinstance(value, dict):
+    value = next(x for x in value.values() if isinstance(x, list) and x and isinstance(x[0], dict))
+wanted = [dict(flat(x)) for x in value]
+assert rows and len(rows) == len(wanted) and sorted(names) == sorted({key for x in wanted for key in x})
+for row, x in zip(rows, wanted):
+    for name, cell in zip(names, row, strict=True):
+        y = x.get(name)
+        text = "" if y is None else y if isinstance(y, str) else None
+        assert cell == text if text is not None else json.loads(cell) == y, (name, cell, y)
+END
+for line in '1 compare V100 H100 A.npy B.npy' '0 tolerance H100:f16 -k 64' '0 tolerance H100:f16 --sweep k=8,16' '0 list V100' \
+  '0 list --formats' '0 list --gpus' '0 probe V100:f16' '1 diff V100 H100 -n 500' '1 trace V100 H100 A.npy B.npy --at 0,0' \
+  '0 units' '0 test --unit model H100:f16 -n 9' '0 verify five.txt' '0 show mma.m8n8k4.f32.f16.f16.f32 V100'; do
+  read -ra words <<<"$line"
+  "$softmma" "${words[@]:1}" --json >table.json 2>in/stderr
+  if [ "$(python3 -c 'import json; x = json.load(open("table.json")); x = [x, *(x.values() if isinstance(x, dict) else [])]
+print(any(isinstance(y, list) and y and isinstance(y[0], dict) for y in x))')" = True ]; then
+    check "${words[*]:1} --csv" runs "${words[0]}" "${words[@]:1}" --csv
+    cp in/stdout table.csv
+    check "${words[*]:1} --csv: the values of --json" python3 csv.py
+    rm table.csv
+    check "${words[*]:1} -o table.csv" runs "${words[0]}" "${words[@]:1}" -o table.csv
+    check "${words[*]:1} -o table.csv: the values of --json" python3 csv.py
+  else
+    fails "${words[*]:1} --csv" '--csv: the result has no list of records, of which a table could be made; type --json' \
+      "${words[@]:1}" --csv
+  fi
+done
+fails 'no table' 'no list of records' dot H100:f16 1 2 --csv
+fails 'a table in a file of gemm' 'no csv file is written here' gemm H100:f16 A.npy B.npy -o E.csv
 for words in '--random 8x8x8' '--shape 8x8x8' '--size 8' '--data normal'; do
   read -ra line <<<"$words"
   fails "random data to compare: $words" "takes files; 'softmma tolerance H100 V100 --shape 64x64x128' draws data" \

@@ -42,6 +42,36 @@ static void test_layouts(void **state) {
   smma_datum_free(d);
 }
 
+/* Checks the table of a JSON text; a text without a table is refused. */
+static void check_csv(const char *json, const char *wanted) {
+  char text[4096] = "";
+  FILE *stream = fmemopen(text, sizeof text, "w");
+  smma_datum *d = read_text(json);
+  smma_error error = {.text = ""};
+  assert_non_null(stream);
+  assert_int_equal(smma_datum_write_csv(d, stream, &error), wanted != NULL);
+  assert_int_equal(fclose(stream), 0);
+  assert_string_equal(text, wanted ? wanted : "");
+  assert_int_equal(*error.text != 0, !wanted);
+  smma_datum_free(d);
+}
+
+static void test_csv(void **state) {
+  (void)state;
+  check_csv("[{\"a\": 1, \"b\": \"x,\\\"y\\\"\"}, {\"c\": true, \"a\": null}, {\"b\": \"two\\nlines\"}]",
+            "a,b,c\n1,\"x,\"\"y\"\"\",\n,,true\n,\"two\nlines\",\n");
+  check_csv(
+      "{\"n\": 2, \"list\": [1], \"rows\": [{\"e\": {\"p\": 0.5, \"q\": {\"r\": \"s\"}}, \"of\": [1]}], \"more\": "
+      "[{}]}",
+      "e.p,e.q.r\n0.5,s\n");
+  check_csv("[{\"x,y\": 1}, {}]", "\"x,y\"\n1\n\n");
+  check_csv("[{}]", "\n\n");
+  check_csv("[]", NULL);
+  check_csv("[1, 2]", NULL);
+  check_csv("{\"a\": {\"rows\": [{\"b\": 1}]}}", NULL);
+  check_csv("1", NULL);
+}
+
 /* Each number is written with enough digits to restore its bits. */
 static void test_reals(void **state) {
   static const struct {
@@ -188,7 +218,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_layouts),   cmocka_unit_test(test_reals),      cmocka_unit_test(test_reading),
       cmocka_unit_test(test_refused),   cmocka_unit_test(test_incomplete), cmocka_unit_test(test_not_utf8),
-      cmocka_unit_test(test_many_keys),
+      cmocka_unit_test(test_many_keys), cmocka_unit_test(test_csv),
   };
   return cmocka_run_group_tests_name("datum", tests, NULL, NULL);
 }

@@ -33,9 +33,9 @@ static const struct {
      "'softmma compare TARGET A.npy B.npy D.npy' compares a result of your own with the target's and the exact one"},
     {"compare:html compare:report",
      "-o FILE.txt or FILE.json writes the results; a notebook shows softmma.compare(...) as a table"},
-    {"compare:all compare:gpus", "name the targets: compare V100:f16 A100:f16 H100:f16 A.npy B.npy"},
     {"verify:model",
      "a file names its instruction, whose model checks it; --unit checks another unit against the file"},
+    {"compare:all compare:gpus", "name the targets: compare V100:f16 A100:f16 H100:f16 A.npy B.npy"},
     {"gemm:csv", "D is written as a .npy file: -o D.npy"},
     {"explain:at explain:element explain:row",
      "'softmma trace H100:f16 A.npy B.npy --at 3,5' follows an element of a product"},
@@ -49,7 +49,6 @@ static const struct {
     {"sparse",
      "name a sparse instruction, such as --instr mma.sp.m16n8k32.f32.f16.f16.f32; A is compressed, and its "
      "metadata are --metadata FILE (docs/sparse.md)"},
-    {"compare baseline", "blas"},
     {"verify:on verify:gpu verify:target verify:instr",
      "a file names its instruction; --unit checks another unit against it"},
     {"rounding",
@@ -69,6 +68,7 @@ static const struct {
      "trace:ulps tolerance:bound tolerance:bounds tolerance:error tolerance:errors tolerance:rtol tolerance:atol "
      "diff:features verify:mismatches test:explain probe:features",
      "it is always printed"},
+    {"tolerance:all tolerance:gpus", "all GPUs are taken unless targets are named"},
     {"self-test:quick self-test:fast self-test:short", "the command is quick"},
     {"gemm:quantize gemm:quantise compare:quantize compare:quantise trace:quantize trace:quantise tolerance:quantize "
      "tolerance:quantise",

@@ -229,19 +229,24 @@ void smma_wait_for_interruption(void) {
 
 bool smma_interrupted(void) { return interrupted; }
 
-static bool is_incomplete; /* a result was not printed */
+bool smma_prints_csv;
+static smma_error of_output; /* why a result was not printed, or no text */
 
 void smma_print_datum(smma_datum *datum) {
-  is_incomplete = !smma_datum_is_complete(datum);
-  if (!is_incomplete) {
+  smma_error why;
+  if (!smma_datum_is_complete(datum)) {
+    smma_no_memory(&of_output);
+  } else if (!smma_prints_csv) {
     smma_datum_write(datum, stdout, SMMA_JSON_LINES);
     putchar('\n');
+  } else if (!smma_datum_write_csv(datum, stdout, &why)) {
+    smma_fail(&of_output, "--csv: %s; type --json", why.text);
   }
   smma_datum_free(datum);
 }
 
 int smma_finish_output(int status) {
-  if (is_incomplete) return smma_complain("out of memory");
+  if (*of_output.text) return smma_complain("%s", of_output.text);
   if (fflush(stdout) == 0 && !ferror(stdout)) return status;
   return smma_complain("could not write the output; is the disk full or the pipe closed?");
 }

@@ -154,8 +154,11 @@ static inline const char *smma_text_at(const smma_datum *record, const char *key
   return smma_datum_text_of(smma_datum_get(record, key));
 }
 
-/* Prints a study's result as JSON and frees it. If the result is incomplete because memory ran out, smma_finish_output
-   says so. */
+/* Set by --csv: smma_print_datum prints the table of a result as CSV. */
+extern bool smma_prints_csv;
+
+/* Prints a study's result as JSON or CSV and frees it. If that fails, because memory ran out or there is no table,
+   smma_finish_output says so. */
 void smma_print_datum(smma_datum *datum);
 
 /* Flushes stdout. Returns `status`, or complains and returns SMMA_EXIT_FAILED if not all output was written. Call it at

@@ -43,7 +43,8 @@ int smma_command_convert(int argc, const char **argv) {
   if (!path) path = "-";
   smma_require(smma_read_vector_format(format_name, path, &c.format, &error), &error);
   if (!format_name && c.format == SMMA_VECTOR_TEXT && !smma_ends_with(path, ".txt"))
-    smma_die("--format is missing: " SMMA_VECTOR_FORMAT_NAMES ", or -o FILE with the ending .txt, .bin, .hex, .csv or .json");
+    smma_die("--format is missing: " SMMA_VECTOR_FORMAT_NAMES
+             ", or -o FILE with the ending .txt, .bin, .hex, .csv or .json");
   c.stream = smma_is_standard_output(files[0]) ? stdin : fopen(files[0], "r");
   if (!c.stream) smma_die("%s: %s", files[0], strerror(errno));
   c.name = c.stream == stdin ? "standard input" : files[0];

@@ -288,25 +288,60 @@ enum { PICTURES = sizeof pictures / sizeof *pictures };
 /* A synonym stands for the option, if the command has it and has no option of the synonym's name. */
 static const struct {
   const char *name, *option;
-} synonyms[] = {
-    {"gpu", "on"},          {"arch", "on"},        {"target", "on"},    {"instruction", "instr"}, {"in-format", "in"},
-    {"in-dtype", "in"},     {"in_dtype", "in"},    {"dtype", "in"},     {"format", "in"},         {"out-format", "out"},
-    {"out-dtype", "out"},   {"out_dtype", "out"},  {"out-type", "out"}, {"in-type", "in"},        {"acc", "out"},
-    {"accumulator", "out"}, {"accumulate", "out"}, {"model", "on"},     {"to", "format"},         {"count", "rows"},
-    {"vectors", "rows"},    {"assertion", "sva"},  {"assert", "sva"},   {"assertions", "sva"},    {"bind", "sva"},
-    {"element", "at"},      {"size", "shape"},     {"dist", "data"},    {"distribution", "data"}, {"bits", "raw"},
-    {"encodings", "raw"},   {"with", "d"},         {"own", "d"},        {"result", "d"},          {"results", "d"},
-    {"expected", "d"}};
+} synonyms[] = {{"gpu", "on"},
+                {"arch", "on"},
+                {"target", "on"},
+                {"instruction", "instr"},
+                {"in-format", "in"},
+                {"in-dtype", "in"},
+                {"in_dtype", "in"},
+                {"dtype", "in"},
+                {"format", "in"},
+                {"out-format", "out"},
+                {"out-dtype", "out"},
+                {"out_dtype", "out"},
+                {"out-type", "out"},
+                {"in-type", "in"},
+                {"acc", "out"},
+                {"accumulator", "out"},
+                {"accumulate", "out"},
+                {"model", "on"},
+                {"compare", "blas"},
+                {"baseline", "blas"},
+                {"to", "format"},
+                {"count", "rows"},
+                {"vectors", "rows"},
+                {"assertion", "sva"},
+                {"assert", "sva"},
+                {"assertions", "sva"},
+                {"bind", "sva"},
+                {"element", "at"},
+                {"size", "shape"},
+                {"dist", "data"},
+                {"distribution", "data"},
+                {"bits", "raw"},
+                {"encodings", "raw"},
+                {"with", "d"},
+                {"own", "d"},
+                {"result", "d"},
+                {"results", "d"},
+                {"expected", "d"}};
 
 enum { SYNONYMS = sizeof synonyms / sizeof *synonyms };
 
-static int asks_help, asks_quiet, asks_strict;
+static int asks_help, asks_quiet, asks_strict, asks_csv;
+
+/* Reports whether the command prints results as JSON and writes no file of its own, so that it also prints CSV. */
+static bool prints_csv(const struct poptOption *table) {
+  return find_option(table, "json") && !find_option(table, "output") && !find_option(table, "csv");
+}
 
 /* Returns what --help says about -o. */
 static const char *describe_output(const struct poptOption *table) {
   static char text[256];
   size_t used = (size_t)snprintf(text, sizeof text, "write the output to this file, once it is complete");
   if (find_option(table, "json")) used += (size_t)snprintf(text + used, sizeof text - used, "; FILE.json: as JSON");
+  if (prints_csv(table)) used += (size_t)snprintf(text + used, sizeof text - used, "; FILE.csv: as CSV");
   for (int i = 0; i < PICTURES; i++)
     if (find_option(table, pictures[i].option))
       used += (size_t)snprintf(text + used, sizeof text - used, "; FILE%s: as --%s", pictures[i].ending,
@@ -314,9 +349,9 @@ static const char *describe_output(const struct poptOption *table) {
   return text;
 }
 
-/* Fills `common` with --help, --quiet, --strict (if the command has --on), -c for -C, -o (if the command has no output
-   of its own), and the synonyms that the command's table does not have itself. */
-static void take_common_options(const struct poptOption *table, struct poptOption common[SYNONYMS + 6]) {
+/* Fills `common` with --help, --quiet, --strict (if the command has --on), --csv, -c for -C, -o (if the command has no
+   output of its own), and the synonyms that the command's table does not have itself. */
+static void take_common_options(const struct poptOption *table, struct poptOption common[SYNONYMS + 7]) {
   int count = 0;
   common[count++] = (struct poptOption){"help", 'h', POPT_ARG_NONE, &asks_help, 0, "show this help", NULL};
   common[count++] =
@@ -325,6 +360,9 @@ static void take_common_options(const struct poptOption *table, struct poptOptio
     common[count++] = (struct poptOption){
         "strict", 0, POPT_ARG_NONE, &asks_strict, 0, "refuse models without recorded results and without emulator",
         NULL};
+  if (prints_csv(table))
+    common[count++] =
+        (struct poptOption){"csv", 0, POPT_ARG_NONE, &asks_csv, 0, "print the table of --json as CSV", NULL};
   const struct poptOption *c = find_option(table, "c");
   if (c && c->shortName == 'C')
     common[count++] =
@@ -489,9 +527,10 @@ static int refuse_argument(const struct poptOption *table, int most, const char 
   return smma_complain("unexpected argument '%s'%s (see '%s --help')", plain_arguments[most],
                        find_option(table, "d") && find_option(table, "c")
                            ? "; C is -C FILE, and a result of your own is --d FILE"
-                       : find_option(table, "d")      ? "; give all results of your own to --d, separated by commas"
-                       : find_option(table, "unit")   ? "; a program under test is --unit pipe:PROGRAM"
-                       : find_option(table, "format") ? "; type -o FILE.txt, FILE.bin (binary), FILE.hex (readmemh), FILE.csv or FILE.json"
+                       : find_option(table, "d")    ? "; give all results of your own to --d, separated by commas"
+                       : find_option(table, "unit") ? "; a program under test is --unit pipe:PROGRAM"
+                       : find_option(table, "format")
+                           ? "; type -o FILE.txt, FILE.bin (binary), FILE.hex (readmemh), FILE.csv or FILE.json"
                        : find_option(table, "output") ? "; -o FILE names the file to write"
                                                       : "",
                        program_name);
@@ -516,6 +555,11 @@ static void add_unknown(unknown_options *u, const char *name) {
     u->name[u->count++] = name;
 }
 
+static void set_json(const struct poptOption *table) {
+  const struct poptOption *json = find_option(table, "json");
+  *(int *)json->arg = is_set[json - table] = true;
+}
+
 /* Takes the file of -o, which popt has stored in `output_path` in place of `earlier`. A picture becomes the value of
    the option that draws it, and JSON sets --json. */
 static int take_output(const struct poptOption *table, char *earlier, char *given[MAX_OPTIONS]) {
@@ -530,10 +574,16 @@ static int take_output(const struct poptOption *table, char *earlier, char *give
     return take_value(table, o, given);
   }
   free(earlier);
-  const struct poptOption *json = find_option(table, "json");
-  if (json && smma_ends_with(path, ".json")) *(int *)json->arg = is_set[json - table] = true;
-  return smma_check_ending(path, "-o", json ? ".txt or .json" : ".txt", &error) ? SMMA_EXIT_EQUAL
-                                                                                : smma_complain("%s", error.text);
+  const bool has_json = find_option(table, "json"), has_csv = prints_csv(table);
+  if (has_json && smma_ends_with(path, ".json")) set_json(table);
+  if (has_csv && smma_ends_with(path, ".csv")) asks_csv = 1;
+  return smma_check_ending(path, "-o",
+                           has_csv    ? ".txt, .json or .csv"
+                           : has_json ? ".txt or .json"
+                                      : ".txt",
+                           &error)
+             ? SMMA_EXIT_EQUAL
+             : smma_complain("%s", error.text);
 }
 
 /* Sorts an option that the command does not have: a flag for what it does anyway is only noted. */
@@ -569,7 +619,7 @@ static int read_options(const struct poptOption *table, int most, int *code, int
 const char **smma_parse_options(int argc, const char **argv, struct poptOption *table, int least, int most,
                                 const char *details, int *status) {
   static char program[64];
-  static struct poptOption common[SYNONYMS + 6];
+  static struct poptOption common[SYNONYMS + 7];
   char *defaults[MAX_OPTIONS] = {NULL};
   char usage[1024];
   unknown_options unknown = {.count = 0}, needless = {.count = 0};
@@ -593,7 +643,8 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   for (int i = 0; i < unknown.count; i++) *status = refuse_unknown_option(table, unknown.name[i], program);
   if (code < -1) *status = refuse_value(table, argc, argv, poptBadOption(context, POPT_BADOPTION_NOALIAS), code);
   if (unknown.count || code < -1) return NULL;
-  smma_is_quiet = asks_quiet, smma_is_strict = asks_strict;
+  if (asks_csv) set_json(table);
+  smma_is_quiet = asks_quiet, smma_is_strict = asks_strict, smma_prints_csv = asks_csv;
   table_read = table;
   smma_note_former_name();
   note_needless(&needless);

@@ -137,15 +137,19 @@ static smma_datum *error_datum(smma_product_error e) {
   return record;
 }
 
-static smma_datum *pair_datum(const smma_compare_result *x, size_t first, size_t second) {
-  const smma_comparison *c = &x->pair[first][second];
-  smma_datum *record = smma_datum_record();
+/* Puts the differences of two results into a record. */
+static void put_comparison(smma_datum *record, const smma_comparison *c) {
   smma_put_count(record, "different", c->different);
   smma_datum_put(record, "largest_ulps",
                  c->largest_ulps <= INT64_MAX ? smma_datum_count((int64_t)c->largest_ulps)
                                               : smma_datum_real((double)c->largest_ulps));
   smma_put_real(record, "largest_difference", smma_relative_difference(*c));
   smma_put_count(record, "special", c->special);
+}
+
+static smma_datum *pair_datum(const smma_compare_result *x, size_t first, size_t second) {
+  smma_datum *record = smma_datum_record();
+  put_comparison(record, &x->pair[first][second]);
   smma_put_count(record, "first", first);
   smma_put_count(record, "second", second);
   return record;
@@ -155,10 +159,12 @@ static smma_datum *pair_datum(const smma_compare_result *x, size_t first, size_t
 static smma_datum *own_datum(const smma_compare_result *x, size_t i) {
   smma_datum *record = smma_datum_record();
   smma_put_text(record, "file", x->request->own[i - x->request->targets].name);
+  put_comparison(record, &x->pair[0][i]);
   smma_datum_put(record, "error", error_datum(x->error[i]));
   return record;
 }
 
+/* Returns the record of a target's result, with its differences from the first target's. */
 static smma_datum *unit_datum(const smma_compare_result *x, size_t unit) {
   if (unit >= x->request->targets) return own_datum(x, unit);
   const smma_product_target *t = &x->request->target[unit];
@@ -166,6 +172,7 @@ static smma_datum *unit_datum(const smma_compare_result *x, size_t unit) {
   smma_put_target(record, t);
   if (!t->instruction->scale_block) smma_put_text(record, "round_in", smma_roundings[t->rounding]);
   if (t->plan) smma_put_text(record, "plan", t->plan);
+  put_comparison(record, &x->pair[0][unit]);
   smma_datum_put(record, "error", error_datum(x->error[unit]));
   smma_datum_put(record, "unit_error", error_datum(x->unit_error[unit]));
   smma_put_alpha(record, t);

@@ -110,6 +110,12 @@ bool smma_datum_write(const smma_datum *datum, FILE *stream, int layout);
 /* Writes the datum as smma_datum_write does, but with `digits` significant digits for reals. */
 bool smma_datum_write_digits(const smma_datum *datum, FILE *stream, int layout, int digits);
 
+/* Writes a list of records, or the first one in a record, as CSV (RFC 4180) with a row for each record. The columns are
+   the keys of all records; a value of a record within a record has the keys of both, separated by a dot. Null is an
+   empty cell, and lists within records are omitted. Returns false with an error if there is no list of records, or if
+   memory runs out; then nothing is written. */
+bool smma_datum_write_csv(const smma_datum *datum, FILE *stream, smma_error *error);
+
 /* Reads JSON. Returns NULL with an error, "ORIGIN:LINE:COLUMN: what is wrong", if the text is not JSON, repeats a key
    of a record, or is nested more than 64 deep. Whole numbers of up to 63 bits become counts, other numbers reals. */
 smma_datum *smma_datum_read(const char *origin, const char *text, size_t size, smma_error *error);

@@ -171,23 +171,19 @@ def compare(
     _refuse_same([(name.casefold(), *t[0:2], t.round_in) for name, t in zip(names, listed)], on)
     given = tuple(product(name, t, a, b, None, {"threads": threads}) for name, t in zip(names, listed))
     value, results = _core.compare(a, b, own, given)
-    first = {pair["second"]: pair for pair in value["pairs"] if pair["first"] == 0}
     names = [label(each) for each in on] + [name for name, _ in own]
-    return Comparison([_unit(names[n], t, results[n], value["units"][n], first.get(n, _SAME))
+    return Comparison([_unit(names[n], t, results[n], value["units"][n])
                        for n, t in enumerate([*listed, *[None] * len(own)])], value)  # fmt: skip
 
 
-_SAME = {"different": 0, "largest_ulps": 0, "special": 0, "largest_difference": 0.0}
-
-
-def _unit(name: str, t: Target | None, d: NDArray[Any], unit: dict[str, Any], pair: dict[str, Any]) -> ComparedUnit:
+def _unit(name: str, t: Target | None, d: NDArray[Any], unit: dict[str, Any]) -> ComparedUnit:
     unit_error = float(unit["unit_error"]["largest"]) if t else math.nan
     errors = float(unit["error"]["largest"]), unit_error, unit["error"]["left_out"]
-    differ = pair["different"], pair["largest_ulps"], pair["special"]
+    differ = unit["different"], unit["largest_ulps"], unit["special"]
     if t is None:
-        return ComparedUnit(name, None, d, *differ, *errors, float(pair["largest_difference"]))
+        return ComparedUnit(name, None, d, *differ, *errors, float(unit["largest_difference"]))
     assert isinstance(t.unit, Instruction)
-    return ComparedUnit(name, t.unit, d, *differ, *errors, float(pair["largest_difference"]), t.round_in, t.plan)
+    return ComparedUnit(name, t.unit, d, *differ, *errors, float(unit["largest_difference"]), t.round_in, t.plan)
 
 
 def _refuse_same(listed: list[Any], on: Sequence[str | Instruction]) -> None:
