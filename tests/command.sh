@@ -1174,7 +1174,7 @@ cp in/stdout seventh
 runs 0 explain hundred.txt --row 7
 check 'explain of a binary row' cmp -s in/stdout seventh
 fails 'convert: no format' '--format is missing' vectors convert hundred.txt
-fails 'convert: unknown format' "--format: 'octal' is not text, binary, readmemh, csv or json" vectors convert hundred.txt --format octal
+fails 'convert: unknown format' "--format: 'octal' is not text, binary, readmemh, csv, json or jsonl" vectors convert hundred.txt --format octal
 fails 'convert: no such file' 'none.txt: No such file' vectors convert none.txt --format text
 sed 's/^# instruction: .*/&x/' ten.txt >ten-x.txt
 fails 'convert: no such instruction' 'ten-x.txt: line 2: volta has no instruction' \
@@ -1225,8 +1225,8 @@ END
   check 'readmemh: a simulator reads the rows' cmp -s in/stdout <(grep -v '^#' hundred.txt)
 fi
 
-# Forms for other programs, whose own readers read them. Rows with scale factors, with flags, of four-bit numbers, and
-# none.
+# Forms that other programs read, too: rows with scale factors, with flags, of four-bit numbers, with one product, and
+# none. Python's readers find the same numbers, and converted back, the file has the same bytes.
 cat >forms.py <<'END'
 import csv, json
 
@@ -1242,6 +1242,8 @@ assert all(x.startswith("0x") for row in table for x in row)
 
 record = json.load(open("forms.json"))
 parts = record.pop("rows")
+assert [json.loads(line) for line in open("forms.jsonl")] == [record, *parts]
+assert record.pop("file") == "softmma vectors"
 del header["columns"]
 assert {key: str(value) for key, value in record.items()} == header and isinstance(record["k"], int)
 flat = [(f"{key}[{i}]" if len(x) > 1 else key, y) for part in parts for key, value in part.items()
@@ -1249,15 +1251,44 @@ flat = [(f"{key}[{i}]" if len(x) > 1 else key, y) for part in parts for key, val
 assert [y for _, y in flat] == [x for row in rows for x in row]
 assert [name for name, _ in flat] == names * len(rows)
 END
-for rows in 'arm:fmmla.s --flags' 'V100:f16' 'B200:nvfp4' 'H100:f16 --rows 0' 'A100:s8 --rows 5000'; do
+for rows in 'arm:fmmla.s --flags' 'V100:f16' 'B200:nvfp4' 'H100:f16 --rows 0' 'A100:s8 --rows 5000' 'MI300X:f64'; do
   # shellcheck disable=SC2086
-  for form in txt csv json; do "$softmma" vectors gen --rows 9 $rows -o forms.$form; done
-  check "csv and json, $rows" python3 forms.py
-  for form in CSV=csv JSON=json; do
-    fails "${form%=*} is not read back, $rows" "this is ${form%=*}, which cannot be read back; .* text or binary" \
-      verify "forms.${form#*=}"
+  for form in txt csv json jsonl; do "$softmma" vectors gen --rows 9 $rows -o forms.$form; done
+  check "csv, json and jsonl, $rows" python3 forms.py
+  for form in csv json jsonl; do
+    runs 0 vectors convert forms.$form -o forms-back.txt
+    check "$form read back, $rows" cmp -s forms.txt forms-back.txt
+    check "$form is verified, $rows" runs 0 verify forms.$form
   done
 done
+"$softmma" vectors gen V100:f16 --rows 3 -o forms.json
+"$softmma" vectors gen V100:f16 --rows 3 -o forms.jsonl
+"$softmma" vectors gen V100:f16 --rows 3 -o forms.csv
+mkdir forms
+cp forms.json forms.jsonl forms.csv forms
+gives 'verify of a folder takes all forms' 0 'rows=9 mismatches=0' verify forms
+python3 -c 'import json; json.dump(json.load(open("forms.json")), open("forms/forms.json", "w"), indent=1)'
+fails 'JSON in other lines' 'line 1, column 1: not a whole record; JSON is read a row a line' verify forms/forms.json
+head -c 300 forms.json >cut.json
+fails 'JSON that was cut in a row' 'cut.json: line 3' verify cut.json
+head -n 3 forms.json >cut.json
+fails 'JSON that was cut after a row' 'the list of rows has no end: the file is truncated' verify cut.json
+{ cat forms.json && sed -n 2p forms.json; } >cut.json
+fails 'JSON with a row after the list' 'line 6, column 1: the list of rows has ended before' verify cut.json
+sed '2s/"d": "[0-9a-f]*"/"e": "0"/' forms.jsonl >cut.jsonl
+fails 'a row without d' "line 2, column 1: 'd' is not 1 encoding of f32 in hexadecimal" verify cut.jsonl
+sed '3s/"a": \["/"a": ["1/' forms.jsonl >cut.jsonl
+fails 'a number of too many digits' "line 3, column 1: 'a' is not 4 encodings of f16 in hexadecimal" verify cut.jsonl
+sed '1s/"k": 4, //' forms.jsonl >cut.jsonl
+fails 'a header without k' "header key 'k' is missing in the record of the first line" verify cut.jsonl
+sed '1s/"k": 4/"k": [4]/' forms.jsonl >cut.jsonl
+fails 'a key of another kind' "the value of 'k' is neither a text nor a number" verify cut.jsonl
+echo '{}' >cut.jsonl
+fails 'a record without a header' 'the first line is a record with arch, instruction, k, a, b, c and d' verify cut.jsonl
+sed 's/^a\[0\],a\[1\]/a[1],a[0]/' forms.csv >cut.csv
+fails 'columns in another order' 'the columns of CSV are not those of the header' verify cut.csv
+sed '$s/,0x[0-9a-f]*$//' forms.csv >cut.csv
+fails 'CSV with a number less' 'expected 10 numbers .*, found 9' verify cut.csv
 
 header=$(grep '^#' ten.txt)
 row='3e00 3c00 3c00 0000 3e00 0002 0002 0000 00000000'

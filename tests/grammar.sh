@@ -188,7 +188,7 @@ for words in 'plan cublas' 'plan cublaslt' 'plan cublaslt:13.1' 'plan cublaslt:1
   rm -f plan.json
 done
 "$softmma" vectors gen H100:f16 -n 5 >five.txt
-for ending in txt:text bin:binary hex:readmemh csv:csv json:json; do
+for ending in txt:text bin:binary hex:readmemh csv:csv json:json jsonl:jsonl; do
   runs 0 vectors convert five.txt --format "${ending#*:}" -o wanted
   check "convert to .${ending%:*}" runs 0 vectors convert five.txt -o "five-x.${ending%:*}"
   check "convert to .${ending%:*}: ${ending#*:}" cmp -s wanted "five-x.${ending%:*}"
@@ -567,7 +567,7 @@ fails 'an unknown kind and a wrong ending, recorded' "unknown kind 'odd'; .*; an
 for ending in svg npy; do
   fails "test vectors as .$ending" "no $ending file is written here" vectors gen H100:f16 -n 1 -o "five.$ending"
 done
-fails 'test vectors in a form of others' 'no jsonl file is written here' vectors record A100:f16 -n 9 -o out.jsonl
+fails 'test vectors in a form of others' 'no parquet file is written here' vectors record A100:f16 -n 9 -o out.parquet
 fails 'separating vectors in a form of others' 'no csv file is written here' vectors next A100:f16 --unit model -o out.csv
 alike 'the form of vectors by its ending' 0 'vectors gen H100:f16 -n 9 --format hex' 'vectors gen H100:f16 -n 9 --format readmemh'
 fails 'a model to verify with' 'a file names its instruction, whose model checks it' verify five.txt --model x

@@ -29,12 +29,13 @@ int smma_command_convert(int argc, const char **argv) {
   smma_error error;
   int status;
   struct poptOption options[] = {
-      SMMA_VECTOR_FORMAT_OPTION(&format_name, " (default: by the ending of -o: .txt, .bin, .hex, .csv or .json)"),
+      SMMA_VECTOR_FORMAT_OPTION(&format_name,
+                                " (default: by the ending of -o: .txt, .bin, .hex, .csv, .json or .jsonl)"),
       {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; - is standard output (default: -)", "FILE"},
       POPT_TABLEEND};
   files = smma_parse_options(
       argc, argv, options, 1, 2,
-      "FILE is text or binary, which its first byte shows; - is standard input. The header and the test\n"
+      "FILE has any form but readmemh; its beginning shows which. - is standard input. The header and the test\n"
       "vectors are copied; comments are not.\n",
       &status);
   if (!files) return status;
@@ -44,7 +45,7 @@ int smma_command_convert(int argc, const char **argv) {
   smma_require(smma_read_vector_format(format_name, path, &c.format, &error), &error);
   if (!format_name && c.format == SMMA_VECTOR_TEXT && !smma_ends_with(path, ".txt"))
     smma_die("--format is missing: " SMMA_VECTOR_FORMAT_NAMES
-             ", or -o FILE with the ending .txt, .bin, .hex, .csv or .json");
+             ", or -o FILE with the ending .txt, .bin, .hex, .csv, .json or .jsonl");
   c.stream = smma_is_standard_output(files[0]) ? stdin : fopen(files[0], "r");
   if (!c.stream) smma_die("%s: %s", files[0], strerror(errno));
   c.name = c.stream == stdin ? "standard input" : files[0];

@@ -47,7 +47,7 @@ int smma_command_gen(int argc, const char **argv) {
        "the few test vectors that cause all events that coverage counts; with --rows, more like them", NULL},
       SMMA_FLAGS_OPTIONS(&flags, &tininess, "add a column of exception flags, as TestFloat writes them"),
       SMMA_VECTOR_FORMAT_OPTION(&format_name,
-                                " (default: by the ending of -o: .bin, .hex, .csv or .json, otherwise text)"),
+                                " (default: by the ending of -o: .bin, .hex, .csv, .json or .jsonl, otherwise text)"),
       {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; - is standard output (default: -)", "FILE"},
       POPT_TABLEEND};
   if (!smma_parse_options(

@@ -70,7 +70,7 @@ int smma_command_record(int argc, const char **argv) {
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
       SMMA_KIND_OPTION(&kind),
       SMMA_VECTOR_FORMAT_OPTION(&format_name,
-                                " (default: by the ending of -o: .bin, .hex, .csv or .json, otherwise text)"),
+                                " (default: by the ending of -o: .bin, .hex, .csv, .json or .jsonl, otherwise text)"),
       {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; - is standard output", "FILE"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print the test vectors as JSON instead", NULL},
       POPT_TABLEEND};

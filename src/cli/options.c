@@ -524,16 +524,16 @@ static int refuse_no_file(const struct poptOption *table, const char *program_na
 /* Complains of too many arguments. */
 static int refuse_argument(const struct poptOption *table, int most, const char *program_name) {
   if (refuse_no_file(table, program_name)) return SMMA_EXIT_FAILED;
-  return smma_complain("unexpected argument '%s'%s (see '%s --help')", plain_arguments[most],
-                       find_option(table, "d") && find_option(table, "c")
-                           ? "; C is -C FILE, and a result of your own is --d FILE"
-                       : find_option(table, "d")    ? "; give all results of your own to --d, separated by commas"
-                       : find_option(table, "unit") ? "; a program under test is --unit pipe:PROGRAM"
-                       : find_option(table, "format")
-                           ? "; type -o FILE.txt, FILE.bin (binary), FILE.hex (readmemh), FILE.csv or FILE.json"
-                       : find_option(table, "output") ? "; -o FILE names the file to write"
-                                                      : "",
-                       program_name);
+  return smma_complain(
+      "unexpected argument '%s'%s (see '%s --help')", plain_arguments[most],
+      find_option(table, "d") && find_option(table, "c") ? "; C is -C FILE, and a result of your own is --d FILE"
+      : find_option(table, "d")                          ? "; give all results of your own to --d, separated by commas"
+      : find_option(table, "unit")                       ? "; a program under test is --unit pipe:PROGRAM"
+      : find_option(table, "format")
+          ? "; type -o FILE.txt, FILE.bin (binary), FILE.hex (readmemh), FILE.csv, FILE.json or FILE.jsonl"
+      : find_option(table, "output") ? "; -o FILE names the file to write"
+                                     : "",
+      program_name);
 }
 
 /* Reports whether --on takes targets, and not only the name of a GPU. */

@@ -38,7 +38,7 @@ bool smma_read_tininess(int flags, const char *text, smma_tininess *tininess, sm
 
 bool smma_read_vector_format(const char *text, const char *path, smma_vector_format *format, smma_error *error) {
   if (!text && path &&
-      !smma_check_ending(path, "--output", ".txt, .bin (binary), .hex (readmemh), .csv or .json", error))
+      !smma_check_ending(path, "--output", ".txt, .bin (binary), .hex (readmemh), .csv, .json or .jsonl", error))
     return false;
   *format = text ? smma_vector_format_from_text(text) : smma_vector_format_of_file(path);
   return *format != SMMA_VECTOR_FORMATS || smma_fail(error, "--format: '%s' is not " SMMA_VECTOR_FORMAT_NAMES, text);

@@ -49,6 +49,6 @@ bool smma_read_vector_format(const char *text, const char *path, smma_vector_for
 
 /* An entry for a table of options. `usual` is the text of the default, or "". */
 #define SMMA_VECTOR_FORMAT_OPTION(text, usual) \
-  { "format", 0, POPT_ARG_STRING, text, 0, "text, binary, readmemh ($readmemh of SystemVerilog), csv or json" usual, "FORMAT" }
+  { "format", 0, POPT_ARG_STRING, text, 0, "text, binary, readmemh ($readmemh of SystemVerilog), csv, json or jsonl" usual, "FORMAT" }
 
 #endif

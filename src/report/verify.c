@@ -188,13 +188,17 @@ static bool check_folder(work *w, const char *path) {
   return good;
 }
 
+/* Reports whether the name of a file ends as those of vector files in text do. */
 static bool is_named_text(const char *path) {
-  const size_t length = strlen(path);
-  return length >= 4 && strcmp(path + length - 4, ".txt") == 0;
+  static const char *const endings[] = {".txt", ".csv", ".json", ".jsonl"};
+  const char *ending = strrchr(path, '.');
+  for (size_t i = 0; ending && i < sizeof endings / sizeof *endings; i++)
+    if (strcmp(ending, endings[i]) == 0) return true;
+  return false;
 }
 
-/* Reports whether a file in a folder is a vector file: it begins as one, and has the suffix .txt if it is text. Links
-   are not followed. */
+/* Reports whether a file in a folder is a vector file: it begins as one, and if it is text, its name ends as those of
+   vector files do. Links are not followed. */
 static bool is_vector_file(FILE *stream, const char *path) {
   return smma_vector_is_binary(stream) || (is_named_text(path) && smma_vector_is_text(stream));
 }
@@ -263,8 +267,9 @@ bool smma_verify(const smma_verify_request *q, smma_verification *v, smma_error 
   v->against = has_unit(q) ? "the file" : "the model";
   if (!(q->rows ? check_memory(&w) : check_paths(&w))) return false;
   if (v->files == 0 && v->is_whole)
-    return smma_fail(
-        error, "no vector file found; a vector file is a binary one, or a .txt file with a '# instruction:' line");
+    return smma_fail(error,
+                     "no vector file found; a vector file is a binary one, or a .txt, .csv, .json or .jsonl file with "
+                     "the header of one");
   return classify(v, error);
 }
 

@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "datum/datum.h"
 #include "host/load.h"
 #include "host/thread.h"
 #include "isa/format_name.h"
+#include "isa/key.h"
+#include "rows/datum.h"
 
 enum {
   LINE_LIMIT = 65536,        /* a row has at most 643 numbers of 16 digits; the rest is room for leading zeros */
@@ -49,13 +52,18 @@ static const char *const key_names[KEY_COUNT] = {[KEY_ARCH] = "arch",
                                                  [KEY_CLAMP] = "clamp",
                                                  [KEY_FLAGS] = "flags"};
 
+/* The forms that this reader reads. */
+typedef enum { FORM_TEXT, FORM_CSV, FORM_JSON, FORM_JSONL } text_form;
+
 struct smma_text_reader {
   FILE *stream;
+  text_form form;
   char *path;
   smma_vector_header header;
   smma_row_layout layout;
   char values[KEY_COUNT][VALUE_LIMIT]; /* value of each key as written; empty: the key was not seen */
   bool in_rows;                        /* the header is complete */
+  bool closed;                         /* in JSON: the list of rows has ended */
   bool pending;                        /* `text` holds a row that was not returned yet */
   bool ended;                          /* the line ended with a newline; the last line of a file may lack it */
   bool too_long;                       /* no line end within the limit; reading stops there */
@@ -276,26 +284,26 @@ static smma_vector_status next_row_line(smma_text_reader *reader, smma_error *er
   return SMMA_VECTOR_ERROR;
 }
 
-/* Fails because the file has a form that only other programs read. */
-static bool fail_form(const smma_text_reader *reader, const char *form, smma_error *error) {
-  return fail_at(reader, reader->text, error,
-                 "this is %s, which cannot be read back; write the rows with --format text or binary, too", form);
-}
-
 /* Checks that all required keys are present and that the scale block fits k. */
 static bool check_header(const smma_text_reader *reader, smma_error *error) {
   const smma_vector_header *header = &reader->header;
   bool any = false;
   for (int i = 0; i < KEY_SCALE; i++) any |= reader->values[i][0] != '\0';
   if (!any && reader->length >= 2 && memcmp(reader->text, "//", 2) == 0)
-    return fail_form(reader, "a file for $readmemh", error);
-  if (!any && reader->text[0] == '{') return fail_form(reader, "JSON", error);
-  if (any && memchr(reader->text, ',', reader->length)) return fail_form(reader, "CSV", error);
+    return fail_at(reader, reader->text, error,
+                   "this is a file for $readmemh, which cannot be read back; write the rows with --format text or "
+                   "binary, too");
+  if (!any && reader->form != FORM_TEXT)
+    return fail_at(reader, reader->text, error,
+                   "no header; the first line is a record with arch, instruction, k, a, b, c and d");
   if (!any)
     return fail_at(reader, reader->text, error,
                    "no header; a vector file begins with lines '# key: value' for arch, instruction, k, a, b, c and d");
   for (int i = 0; i < KEY_SCALE; i++)
-    if (!reader->values[i][0])
+    if (!reader->values[i][0] && reader->form != FORM_TEXT)
+      return fail_at(reader, reader->text, error, "header key '%s' is missing in the record of the first line",
+                     key_names[i]);
+    else if (!reader->values[i][0])
       return fail_at(reader, reader->text, error, "header key '%s' is missing; add a line '# %s: ...' before the rows",
                      key_names[i], key_names[i]);
   if (header->scale_block > 0 && header->k % header->scale_block != 0)
@@ -305,6 +313,139 @@ static bool check_header(const smma_text_reader *reader, smma_error *error) {
     return fail_at(reader, reader->text, error, "k = %d with a scale per %d elements has more than %d; mend the header",
                    header->k, header->scale_block, SMMA_MAXIMUM_ROUNDED_K);
   return true;
+}
+
+/* ---- CSV and JSON ---- */
+
+/* Checks the line of column names. */
+static bool read_names(const smma_text_reader *reader, smma_error *error) {
+  char *names = malloc(LINE_LIMIT);
+  const span line = trim((span){reader->text, reader->length});
+  bool same;
+  if (!names) return smma_no_memory(error);
+  smma_csv_names(&reader->layout, names, LINE_LIMIT);
+  same = equals(line, names);
+  free(names);
+  return same ||
+         fail_at(reader, reader->text, error,
+                 "the columns of CSV are not those of the header: a[0],a[1] and so on, as 'vectors gen' writes them");
+}
+
+/* Replaces commas and 0x by blanks, so that the line becomes one of text with its numbers in their places. */
+static void blank_separators(smma_text_reader *reader) {
+  char *c = reader->text, *end = c + reader->length;
+  for (bool begins = true; c < end; c++) {
+    const bool is_prefix = begins && c + 1 < end && c[0] == '0' && (c[1] | 0x20) == 'x';
+    if (is_prefix) c[0] = c[1] = ' ';
+    if (*c == ',') *c = ' ';
+    begins = is_blank(*c) && !is_prefix;
+  }
+}
+
+/* Reads a line as JSON. */
+static smma_datum *read_json(const smma_text_reader *reader, span line, smma_error *error) {
+  char origin[64];
+  smma_error why;
+  snprintf(origin, sizeof origin, "line %llu", reader->line);
+  smma_datum *d = smma_datum_read(origin, line.text, line.length, &why);
+  if (!d) smma_fail(error, "%s: %s", reader->path, why.text);
+  return d;
+}
+
+/* Sets a header key to a JSON value. */
+static bool set_json_value(smma_text_reader *reader, header_key key, const smma_datum *value, smma_error *error) {
+  const char *text = smma_datum_text_of(value);
+  uint64_t count;
+  if (!text && !smma_datum_count_of(value, &count))
+    return fail_at(reader, reader->text, error, "the value of '%s' is neither a text nor a number", key_names[key]);
+  reader->length = (size_t)(text ? snprintf(reader->text, LINE_LIMIT, "%s", text)
+                                 : snprintf(reader->text, LINE_LIMIT, "%llu", (unsigned long long)count));
+  return set_value(reader, key, (span){reader->text, reader->length}, error);
+}
+
+/* Reads the first line of JSON or JSON Lines. In JSON it ends within the list of rows. */
+static bool read_json_header(smma_text_reader *reader, smma_error *error) {
+  static const char end[] = "\"rows\": [";
+  span line = trim((span){reader->text, reader->length});
+  char *closed = malloc(line.length + 2);
+  smma_datum *d = NULL;
+  bool good = true;
+  if (!closed) return smma_no_memory(error);
+  reader->form = FORM_JSONL;
+  if (line.length > strlen(end) && memcmp(line.text + line.length - strlen(end), end, strlen(end)) == 0) {
+    reader->form = FORM_JSON;
+    line.length -= strlen(end);
+    while (line.length && (is_blank(line.text[line.length - 1]) || line.text[line.length - 1] == ',')) line.length--;
+  }
+  memcpy(closed, line.text, line.length);
+  if (reader->form == FORM_JSON) closed[line.length++] = '}';
+  d = smma_datum_read("", closed, line.length, NULL);
+  if (!d)
+    fail_at(reader, reader->text, error,
+            "not a whole record; JSON is read a row a line, as 'softmma vectors convert' writes it");
+  for (int i = 0; d && good && i < KEY_COUNT; i++)
+    if (smma_datum_get(d, key_names[i]))
+      good = set_json_value(reader, (header_key)i, smma_datum_get(d, key_names[i]), error);
+  good = d && good;
+  smma_datum_free(d);
+  free(closed);
+  return good;
+}
+
+static bool take_json_part(const smma_text_reader *reader, const smma_datum *record, int p, smma_row *row,
+                           smma_error *error) {
+  const smma_part *part = &reader->layout.part[p];
+  const smma_datum *value = smma_datum_get(record, part->name);
+  smma_datum *list = NULL;
+  bool good = true;
+  if (!part->count) return true;
+  if (smma_datum_kind_of(value) == SMMA_DATUM_TEXT)
+    list = smma_datum_list_of(1, smma_datum_text(smma_datum_text_of(value)));
+  good = smma_encodings_read(list ? list : value, part->format, part->count, smma_part_of(row, part));
+  smma_datum_free(list);
+  return good || fail_at(reader, reader->text, error, "'%s' is not %d encoding%s of %s in hexadecimal", part->name,
+                         part->count, part->count > 1 ? "s" : "", smma_format_text(part->format));
+}
+
+/* Reads the row of the line. SMMA_VECTOR_END: the line ends the list of rows. */
+static smma_vector_status take_json_row(smma_text_reader *reader, smma_row *row, smma_error *error) {
+  span line = trim((span){reader->text, reader->length});
+  smma_datum *d;
+  bool good;
+  if (reader->closed)
+    return fail_at(reader, reader->text, error, "the list of rows has ended before"), SMMA_VECTOR_ERROR;
+  reader->closed = reader->form == FORM_JSON && equals(line, "]}");
+  if (reader->closed) {
+    const smma_vector_status status = next_row_line(reader, error);
+    return status == SMMA_VECTOR_ROW ? take_json_row(reader, row, error) : status;
+  }
+  if (reader->form == FORM_JSON && line.length && line.text[line.length - 1] == ',') line.length--;
+  d = read_json(reader, line, error);
+  good = d != NULL;
+  for (int p = 0; good && p < SMMA_PARTS; p++) good = take_json_part(reader, d, p, row, error);
+  smma_datum_free(d);
+  return good ? SMMA_VECTOR_ROW : SMMA_VECTOR_ERROR;
+}
+
+/* ---- Opening ---- */
+
+/* Reads up to the first row. */
+static bool read_header(smma_text_reader *reader, smma_error *error) {
+  smma_vector_status status = next_row_line(reader, error);
+  if (status == SMMA_VECTOR_ROW && *trim((span){reader->text, reader->length}).text == '{') {
+    if (!read_json_header(reader, error)) return false;
+    status = next_row_line(reader, error);
+  }
+  if (status == SMMA_VECTOR_ERROR || !check_header(reader, error)) return false;
+  reader->in_rows = true;
+  reader->layout = smma_vector_layout(&reader->header);
+  if (reader->form == FORM_TEXT && status == SMMA_VECTOR_ROW && memchr(reader->text, ',', reader->length)) {
+    reader->form = FORM_CSV;
+    if (!read_names(reader, error)) return false;
+    status = next_row_line(reader, error);
+  }
+  reader->pending = status == SMMA_VECTOR_ROW;
+  return status != SMMA_VECTOR_ERROR;
 }
 
 smma_text_reader *smma_text_open(FILE *stream, const char *path, smma_vector_header *header, smma_error *error) {
@@ -318,16 +459,12 @@ smma_text_reader *smma_text_open(FILE *stream, const char *path, smma_vector_hea
   reader->stream = stream;
   reader->header.a = reader->header.b = reader->header.c = reader->header.d = SMMA_NO_FORMAT;
   reader->header.scale = SMMA_NO_FORMAT;
-  smma_vector_status status = next_row_line(reader, error);
-  if (status == SMMA_VECTOR_ERROR || !check_header(reader, error)) {
-    smma_text_close(reader);
-    return NULL;
+  if (read_header(reader, error)) {
+    *header = reader->header;
+    return reader;
   }
-  reader->in_rows = true;
-  reader->pending = status == SMMA_VECTOR_ROW;
-  reader->layout = smma_vector_layout(&reader->header);
-  *header = reader->header;
-  return reader;
+  smma_text_close(reader);
+  return NULL;
 }
 
 /* Returns the value of a hexadecimal digit, or -1. */
@@ -441,9 +578,14 @@ smma_vector_status smma_text_next(smma_text_reader *reader, smma_row *row, smma_
   const char *place = reader->text, *end;
   if (!reader->pending) {
     smma_vector_status status = next_row_line(reader, error);
+    if (status == SMMA_VECTOR_END && reader->form == FORM_JSON && !reader->closed)
+      return fail_at(reader, reader->text, error, "the list of rows has no end: the file is truncated"),
+             SMMA_VECTOR_ERROR;
     if (status != SMMA_VECTOR_ROW) return status;
   }
   reader->pending = false;
+  if (reader->form == FORM_JSON || reader->form == FORM_JSONL) return take_json_row(reader, row, error);
+  if (reader->form == FORM_CSV) blank_separators(reader);
   for (int p = 0; p < SMMA_PARTS; p++) {
     const smma_part *part = &reader->layout.part[p];
     if (!parse_part(reader, &place, part, smma_part_of(row, part), error)) return SMMA_VECTOR_ERROR;
@@ -526,7 +668,7 @@ size_t smma_text_take_rows(smma_text_reader *reader, smma_rows *rows, size_t fir
   const char *text = reader->chunk + reader->taken;
   char blanks[SMMA_LONGEST_LINE];
   size_t count = (reader->filled - reader->taken) / length, good;
-  if (reader->pending || reader->too_long) return 0;
+  if (reader->pending || reader->too_long || reader->form != FORM_TEXT) return 0;
   if (count > most) count = most;
   good = count;
   find_blanks(layout, blanks);
@@ -554,6 +696,7 @@ bool smma_vector_is_text(FILE *stream) {
     text[strcspn(text, "\n")] = '\0';
     span line = trim((span){text, strlen(text)}), key, value;
     if (line.length == 0) continue;
+    if (line.text[0] == '{') recognized = strstr(line.text, SMMA_JSON_MARK) != NULL;
     if (line.text[0] != '#') break;
     recognized = split_key(line, &key, &value) && equals(key, key_names[KEY_INSTRUCTION]) && value.length > 0;
   }

@@ -53,14 +53,28 @@ void smma_readmemh_put_rows(char *text, const smma_rows *rows, size_t count);
 /* ---- CSV: the header as comments, a line of column names, then one row per line of numbers such as 0x3c00. ---- */
 
 void smma_csv_write_header(FILE *stream, const smma_vector_header *header);
+
+/* Writes the names of the columns, separated by commas. */
+void smma_csv_names(const smma_row_layout *layout, char *text, size_t size);
 size_t smma_csv_line_length(const smma_row_layout *layout);
 void smma_csv_put_rows(char *text, const smma_rows *rows, size_t count);
 
-/* ---- JSON: a record of the header's keys and of "rows". Each row is a record on a line of its own, after a comma.
- * ---- */
+/* ---- JSON and JSON Lines. The first line is a record of the header's keys and this mark. In JSON its last key is
+   "rows", a list that follows; each row is a record on a line of its own, after a comma. In JSON Lines each line is a
+   record. ---- */
+
+#define SMMA_JSON_MARK "\"file\": \"softmma vectors\""
 
 void smma_json_write_header(FILE *stream, const smma_vector_header *header);
 size_t smma_json_line_length(const smma_row_layout *layout);
 void smma_json_put_rows(char *text, const smma_rows *rows, size_t count);
+void smma_jsonl_write_header(FILE *stream, const smma_vector_header *header);
+size_t smma_jsonl_line_length(const smma_row_layout *layout);
+void smma_jsonl_put_rows(char *text, const smma_rows *rows, size_t count);
+
+/* Reports whether a part is a list in JSON, and not one number. */
+static inline bool smma_is_list_in_json(int part) {
+  return part != SMMA_PART_C && part != SMMA_PART_D && part != SMMA_PART_FLAGS;
+}
 
 #endif

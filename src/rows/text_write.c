@@ -5,6 +5,7 @@
 #include "datum/datum.h"
 #include "host/load.h"
 #include "isa/format_name.h"
+#include "isa/key.h"
 #include "rows/text.h"
 
 const char *const smma_tininess_lines[] = {[SMMA_TININESS_BEFORE_ROUNDING] = "tininess before rounding",
@@ -160,19 +161,24 @@ void smma_text_write_operands(FILE *stream, const smma_row_layout *layout, const
 
 /* ---- CSV ---- */
 
+void smma_csv_names(const smma_row_layout *layout, char *text, size_t size) {
+  *text = 0;
+  for (int p = 0; p < SMMA_PARTS; p++)
+    for (int i = 0; i < layout->part[p].count; i++) {
+      const char *before = *text ? "," : "";
+      if (layout->part[p].count == 1)
+        smma_append_text(text, size, "%s%s", before, layout->part[p].name);
+      else
+        smma_append_text(text, size, "%s%s[%d]", before, layout->part[p].name, i);
+    }
+}
+
 void smma_csv_write_header(FILE *stream, const smma_vector_header *header) {
   const smma_row_layout layout = smma_vector_layout(header);
-  const char *before = "";
+  char names[SMMA_LONGEST_LINE];
   write_keys(stream, write_text_key, header);
-  for (int p = 0; p < SMMA_PARTS; p++) {
-    const smma_part *part = &layout.part[p];
-    for (int i = 0; i < part->count; i++, before = ",")
-      if (part->count == 1)
-        fprintf(stream, "%s%s", before, part->name);
-      else
-        fprintf(stream, "%s%s[%d]", before, part->name, i);
-  }
-  putc('\n', stream);
+  smma_csv_names(&layout, names, sizeof names);
+  fprintf(stream, "%s\n", names);
 }
 
 /* Writes a text without its NUL, which could be beyond the room for the rows; returns the end. */
@@ -223,37 +229,49 @@ static void write_json_key(FILE *stream, const char *key, const char *text, int 
 void smma_json_write_header(FILE *stream, const smma_vector_header *header) {
   putc('{', stream);
   write_keys(stream, write_json_key, header);
-  fputs("\"rows\": [", stream);
+  fputs(SMMA_JSON_MARK ", \"rows\": [", stream);
 }
 
-/* Reports whether a part is a list, and not one number. */
-static bool is_list(int part) { return part != SMMA_PART_C && part != SMMA_PART_D && part != SMMA_PART_FLAGS; }
+void smma_jsonl_write_header(FILE *stream, const smma_vector_header *header) {
+  putc('{', stream);
+  write_keys(stream, write_json_key, header);
+  fputs(SMMA_JSON_MARK "}\n", stream);
+}
 
-/* Writes `,\n{"a": ["3c00", "4000"], ..., "d": "40400000"}`. */
-static char *put_json_row(char *c, const smma_rows *rows, size_t row) {
-  const char *before = ",\n{\"";
+/* Writes `{"a": ["3c00", "4000"], ..., "d": "40400000"}`; returns the end. */
+static char *put_record(char *c, const smma_rows *rows, size_t row) {
+  const char *before = "{\"";
   for (int p = 0; p < SMMA_PARTS; p++) {
     const smma_part *part = &rows->layout.part[p];
+    const bool is_list = smma_is_list_in_json(p);
     if (!part->count) continue;
-    c = put(put(put(c, before), part->name), is_list(p) ? "\": [" : "\": ");
+    c = put(put(put(c, before), part->name), is_list ? "\": [" : "\": ");
     c = put_between(c, rows, row, p, "\"", "\"", ", ");
-    c = put(c, is_list(p) ? "]" : "");
+    c = put(c, is_list ? "]" : "");
     before = ", \"";
   }
   return put(c, "}");
 }
 
-size_t smma_json_line_length(const smma_row_layout *layout) {
-  size_t length = strlen(",\n{}") - strlen(", ");
+static size_t record_length(const smma_row_layout *layout) {
+  size_t length = strlen("{}") - strlen(", ");
   for (int p = 0; p < SMMA_PARTS; p++) {
     const smma_part *part = &layout->part[p];
     if (!part->count) continue;
-    length += strlen(", \"\": ") + strlen(part->name) + (is_list(p) ? strlen("[]") : 0);
+    length += strlen(", \"\": ") + strlen(part->name) + (smma_is_list_in_json(p) ? strlen("[]") : 0);
     length += (size_t)part->count * (strlen("\"\", ") + (size_t)smma_text_digits(part->format)) - strlen(", ");
   }
   return length;
 }
 
+size_t smma_json_line_length(const smma_row_layout *layout) { return strlen(",\n") + record_length(layout); }
+
 void smma_json_put_rows(char *text, const smma_rows *rows, size_t count) {
-  for (size_t i = 0; i < count; i++) text = put_json_row(text, rows, i);
+  for (size_t i = 0; i < count; i++) text = put_record(put(text, ",\n"), rows, i);
+}
+
+size_t smma_jsonl_line_length(const smma_row_layout *layout) { return record_length(layout) + strlen("\n"); }
+
+void smma_jsonl_put_rows(char *text, const smma_rows *rows, size_t count) {
+  for (size_t i = 0; i < count; i++) text = put(put_record(text, rows, i), "\n");
 }

@@ -113,7 +113,8 @@ static const line_format formats[SMMA_VECTOR_FORMATS] = {
     [SMMA_VECTOR_READMEMH] = {"readmemh", "hex", "", smma_readmemh_write_header, smma_text_line_length,
                               smma_readmemh_put_rows},
     [SMMA_VECTOR_CSV] = {"csv", "csv", "", smma_csv_write_header, smma_csv_line_length, smma_csv_put_rows},
-    [SMMA_VECTOR_JSON] = {"json", "json", "\n]}\n", smma_json_write_header, smma_json_line_length, smma_json_put_rows}};
+    [SMMA_VECTOR_JSON] = {"json", "json", "\n]}\n", smma_json_write_header, smma_json_line_length, smma_json_put_rows},
+    [SMMA_VECTOR_JSONL] = {"jsonl", "jsonl", "", smma_jsonl_write_header, smma_jsonl_line_length, smma_jsonl_put_rows}};
 
 smma_vector_format smma_vector_format_from_text(const char *text) {
   int format = 0;

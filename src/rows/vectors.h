@@ -77,21 +77,22 @@ bool smma_vector_is_text(FILE *stream);
 
 /* ---- Writing ---- */
 
-/* Text and binary files can be read back; the others are for other programs. */
+/* All but files for $readmemh can be read back. */
 typedef enum {
   SMMA_VECTOR_TEXT,
   SMMA_VECTOR_BINARY,
   SMMA_VECTOR_READMEMH,
   SMMA_VECTOR_CSV,
   SMMA_VECTOR_JSON,
+  SMMA_VECTOR_JSONL,
   SMMA_VECTOR_FORMATS
 } smma_vector_format;
 
 /* The names of all formats, separated by commas, as an error shows them. */
-#define SMMA_VECTOR_FORMAT_NAMES "text, binary, readmemh, csv or json"
+#define SMMA_VECTOR_FORMAT_NAMES "text, binary, readmemh, csv, json or jsonl"
 
-/* Reads "text", "binary", "readmemh", "csv" or "json", or the ending of such files: "txt", "bin" or "hex". Returns
-   SMMA_VECTOR_FORMATS for any other name. */
+/* Reads "text", "binary", "readmemh", "csv", "json" or "jsonl", or the ending of such files: "txt", "bin" or "hex".
+   Returns SMMA_VECTOR_FORMATS for any other name. */
 smma_vector_format smma_vector_format_from_text(const char *text);
 
 /* Returns the format that the ending of a file's name stands for; any other ending is text. `path` may be NULL. */

@@ -350,7 +350,7 @@ class Recording:
         return _core.recording_value(self._kept)
 
     def write(self, path: Path, format: str = "text") -> None:
-        """Writes a vector file: "text", "binary", "readmemh", "csv" or "json". It holds the recording; later changes of
+        """Writes a vector file: "text", "binary", "readmemh", "csv", "json" or "jsonl". It holds the recording; later changes of
         the arrays are not written. Raises ValueError for another format, and if the file cannot be written."""
         _core.recording_write(self._kept, _file(path, "path"), format)
 

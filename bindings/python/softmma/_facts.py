@@ -99,8 +99,8 @@ def gen(
 
     Vector i of a seed is the same on every machine. ``rows`` is the number of vectors (None: 1000). ``kind`` is a kind
     of `rows` (default: the first six in turn). With ``cover`` the file begins with few vectors that make all events of
-    the rule's arithmetic happen, then similar ones up to ``rows``. ``format`` is "text", "binary", "readmemh", "csv" or
-    "json". With ``flags`` each vector ends with its exception flags, with the ``tininess`` of `dot_flags`. The file
+    the rule's arithmetic happen, then similar ones up to ``rows``. ``format`` is "text", "binary", "readmemh", "csv",
+    "json" or "jsonl". With ``flags`` each vector ends with its exception flags, with the ``tininess`` of `dot_flags`. The file
     appears only when it is complete. Returns the number of ``rows`` written; with ``cover`` also how many of them are the ``cover``, the
     number of ``events`` they hit of those ``possible``, and the ``tries``.
 
@@ -122,7 +122,7 @@ def gen(
 def convert(path: str | os.PathLike[str], to: str | os.PathLike[str], format: str) -> None:
     """Writes the vector file ``path`` to the file ``to`` in another format.
 
-    ``format`` is "text", "binary", "readmemh", "csv" or "json" (docs/vector-files.md).
+    ``format`` is "text", "binary", "readmemh", "csv", "json" or "jsonl" (docs/vector-files.md).
 
     Header and vectors are preserved, comments are not. Raises OSError if ``path`` cannot be opened, ValueError if it is
     not a vector file, or if ``to`` cannot be written.

@@ -448,7 +448,7 @@ def test_gen_and_convert(command, options, tmp_path):
     command("vectors", "gen", "--on", "H100", "--instr", "HMMA.16816.F32", *words, "-o", tmp_path / "command")
     softmma.gen(tmp_path / "python", on="H100", instr="HMMA.16816.F32", **options)
     assert (tmp_path / "command").read_bytes() == (tmp_path / "python").read_bytes()
-    for format in "binary", "readmemh", "csv", "json":
+    for format in "binary", "readmemh", "csv", "json", "jsonl":
         command("vectors", "convert", tmp_path / "command", "--format", format, "-o", tmp_path / "command.copy")
         softmma.convert(tmp_path / "python", tmp_path / "python.copy", format)
         assert (tmp_path / "command.copy").read_bytes() == (tmp_path / "python.copy").read_bytes()
