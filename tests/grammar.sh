@@ -286,8 +286,8 @@ check 'a command that fails: nothing is left' [ "$(echo out.txt*)" = out.txt ]
 fails 'a file that cannot be written' '-o: none/x.txt: cannot write: No such file' list H100 -o none/x.txt
 [ ! -e /dev/full ] || fails 'a full disk' 'could not write the output' list H100 -o /dev/full
 fails 'a file without a name' '-o: the name of the file is empty' list H100 -o ''
-for name in D.npy table.csv page.html picture.svg; do
-  fails "text as $name" "-o: '$name': no ${name#*.} file is written here; name a .txt or .json file" \
+for name in D.npy table.parquet page.html picture.svg; do
+  fails "text as $name" "-o: '$name': no ${name#*.} file is written here; name a .txt, .json or .csv file" \
     compare V100:f16 H100:f16 A.npy B.npy -o "$name"
 done
 fails 'a file for nothing' '-o: the picture of --svg replaces the text' explain V100:f16 -a '1*4' -b '1*4' --svg x.svg -o x.txt
@@ -368,8 +368,8 @@ check 'a picture by -o is written' grep -q '<svg' sum.svg
 check 'the last picture counts' runs 0 explain V100:f16 -a 1 -b 1 --svg other.svg -o last.svg
 check 'the last picture counts: it is there' [ -s last.svg -a ! -e other.svg ]
 rm sum.svg last.svg
-runs 2 trace V100 H100 A.npy B.npy --row 0 --csv
-check 'two unknown options, both reported' [ "$(grep -c 'unknown option; type --\(at\|json\) ' in/stderr)" -eq 2 ]
+runs 2 trace V100 H100 A.npy B.npy --row 0 --exact
+check 'two unknown options, both reported' [ "$(grep -c 'unknown option; \(type --at\|leave it out\)' in/stderr)" -eq 2 ]
 fails 'a module by name' '--module: unknown option; type --name NAME' rtl H100:e4m3 --module dot -o dot.sv
 fails 'a custom unit to test, without --unit' 'to test that custom unit: softmma test --unit custom:unit.json' test unit.json
 gives 'words of an accuracy' 0 . gemm A100:bf16 A.npy B.npy --method words --accuracy 1e-12 -o accurate.npy
@@ -404,7 +404,21 @@ fails 'two K of a sweep' '--k: --sweep gives it; leave it out' tolerance H100:bf
 fails 'no K' '--k: 0 is not a number from 1' tolerance H100:bf16 -k 0
 fails 'a K of files' '--k: the files give it' tolerance H100:f16 A.npy B.npy -k 8
 alike 'the K of a tree' 0 'tree H100:f16' 'tree H100:f16 -k 16'
-fails 'another K of a tree' '--k: several calls add as one call does' tree H100:f16 -k 32
+alike 'a K of several calls' 0 'tree H100:f16' 'tree H100:f16 -k 32'
+check 'a K of several calls: a note' grep -q 'note: the tree is that of one call, with K = 16; K = 32 takes 2 calls' in/stderr
+fails 'a K of no calls' '--k: 17 is not a multiple of the instruction.s K, 16' tree H100:f16 -k 17
+fails 'a negative K' '--k: -16 is not a multiple' tree H100:f16 -k -16
+runs 0 gemm H100:e4m3 A.npy B.npy -o promoted.npy --promote-every 32
+check '--promote of gemm' runs 0 gemm H100:e4m3 A.npy B.npy -o E.npy --promote 32
+check '--promote of gemm: the same' cmp -s promoted.npy E.npy
+runs 1 diff A100:f16 H100:f16 V100:f16 -n 500
+check 'features of three targets' grep -qx 'number of fraction bits retained of aligned products' in/stdout
+check 'features of three targets: their values' grep -qxE '  25 +H100:f16' in/stdout
+runs 0 diff A100:f16 RTX3090:f16 A10:f16 -n 500
+check 'no features of equal targets' [ "$(grep -c features in/stdout)" -eq 0 ]
+runs 1 compare H100:f16 A.npy B.npy C.npy
+check 'a third matrix of compare: a note' grep -q 'note: C.npy is a result of your own, .*; no C is added' in/stderr
+fails 'an element of files as a dot product' "'softmma trace H100:f16 A.npy B.npy --at 3,5' follows" dot H100:f16 A.npy B.npy --row 3
 runs 0 gemm V100:f16 A.npy B.npy -o accumulated.npy --out f16
 for option in acc out-type; do
   runs 0 gemm V100:f16 A.npy B.npy -o E.npy --$option f16
@@ -508,7 +522,7 @@ rm -f e4m3.npy
 fails 'random data to multiply' "gemm takes files; 'softmma tolerance'" gemm H100:f16 --m 8 --n 8 -o E.npy
 fails 'an element to explain' "'softmma trace TARGET A.npy B.npy --at 3,5'" explain H100:f16 A.npy B.npy
 gives 'an element by another name' 0 '^.0, 0. of A.npy' trace H100:f16 A.npy B.npy --element 0,0
-cat >csv.py <<'END'
+cat >table_of_json.py <<'END'
 import csv, json, sys
 
 def flat(record, before=""):
@@ -539,16 +553,16 @@ for line in '1 compare V100 H100 A.npy B.npy' '0 tolerance H100:f16 -k 64' '0 to
 print(any(isinstance(y, list) and y and isinstance(y[0], dict) for y in x))')" = True ]; then
     check "${words[*]:1} --csv" runs "${words[0]}" "${words[@]:1}" --csv
     cp in/stdout table.csv
-    check "${words[*]:1} --csv: the values of --json" python3 csv.py
+    check "${words[*]:1} --csv: the values of --json" python3 table_of_json.py
     rm table.csv
     check "${words[*]:1} -o table.csv" runs "${words[0]}" "${words[@]:1}" -o table.csv
-    check "${words[*]:1} -o table.csv: the values of --json" python3 csv.py
+    check "${words[*]:1} -o table.csv: the values of --json" python3 table_of_json.py
   else
     fails "${words[*]:1} --csv" '--csv: the result has no list of records, of which a table could be made; type --json' \
       "${words[@]:1}" --csv
   fi
 done
-fails 'no table' 'no list of records' dot H100:f16 1 2 --csv
+fails 'no table' 'no list of records' show e4m3 --csv
 fails 'a table in a file of gemm' 'no csv file is written here' gemm H100:f16 A.npy B.npy -o E.csv
 for words in '--random 8x8x8' '--shape 8x8x8' '--size 8' '--data normal'; do
   read -ra line <<<"$words"
@@ -590,7 +604,8 @@ fails 'C twice' 'unexpected argument .C.npy.; -C names C already' gemm H100:f16 
 fails 'a custom unit to test' 'the unit under test is --unit custom:unit.json' test unit.json H100:f16
 printf '#!/bin/sh\n' >program && chmod +x program
 fails 'a program to test, executable' 'pipe:./program' test H100:f16 program -n 1
-fails 'a program to infer' '--on is missing' infer ./program
+check 'a program to infer: a note' grep -q "note: the unit is called with the operands of an H100's instruction" \
+  <("$softmma" infer ./program 2>&1)
 rm program
 fails 'a program to test' 'a program under test is --unit pipe:PROGRAM' test ./program H100:f16
 fails 'the formats of a custom unit to infer' '--next is for recordings' infer --unit custom:unit.json --next more.txt

@@ -57,7 +57,7 @@ gives 'a plan: a graph' 0 '^  n1 -> n0;$' tree "${ampere[@]}" --plan "$plans/spl
 fails 'a plan: no K' '--k: the order of a plan is that of a K from 1' tree "${ampere[@]}" --plan "$plans/split-k.json"
 fails 'a plan: K that it cannot follow' '--plan: .*: 4 parts of 3 products' \
   tree "${ampere[@]}" --plan "$plans/split-k.json" -k 3
-fails 'K without a plan' '--k: several calls add as one call does' tree "${ampere[@]}" -k 64
+fails 'K without a plan' '--k: 65 is not a multiple' tree "${ampere[@]}" -k 65
 fails 'a plan: none' '--plan: none is one chain' tree "${ampere[@]}" --plan none -k 64
 
 # ---- Other units ----

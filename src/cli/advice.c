@@ -15,6 +15,11 @@ static const struct {
   const char *names, *advice;
 } related[] = {
     {"row col column", "at"},
+    {"dot:row dot:col dot:column dot:at dot:element",
+     "'softmma trace H100:f16 A.npy B.npy --at 3,5' follows an element of a product"},
+    {"rtl:assert rtl:sva-file", "--sva writes the assertions into the file of -o"},
+    {"experiment:target experiment:gpu experiment:on",
+     "an experiment has its GPUs; 'softmma experiment NAME --set PARAMETER=VALUE' changes its parameters"},
     {"gemm:m gemm:n gemm:k gemm:shape gemm:size gemm:random gemm:seed",
      "gemm takes files; 'softmma tolerance' and 'softmma diff' draw data, and 'softmma bench' measures a size"},
     {"compare:random compare:shape compare:size compare:data compare:seed compare:dist compare:distribution",

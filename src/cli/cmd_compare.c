@@ -223,6 +223,7 @@ int smma_command_compare(int argc, const char **argv) {
   smma_require(smma_refuse_same_targets(&x.targets, &error), &error);
   load_matrices(&x);
   if (own) load_owns(&x, own);
+  if (paths[2]) smma_note("%s is a result of your own, to be compared; no C is added to the products", paths[2]);
   smma_require(smma_check_plans(&x.targets, x.a->columns, &error), &error);
   describe_products(&x);
   run(&x);

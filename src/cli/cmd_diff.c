@@ -1,7 +1,9 @@
 /* softmma diff: compares targets by probes and test vectors, or proves with --prove or --permute. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "campaign/difference.h"
+#include "cli/features.h"
 #include "cli/prove.h"
 #include "cli/row.h"
 #include "cli/target.h"
@@ -84,6 +86,25 @@ static const char *short_label(const subject *x, char text[260]) {
   return text;
 }
 
+/* Prints the features in which targets differ. Sums of integers have none. */
+static void print_features(const subject *s, int count) {
+  smma_labelled_examination list[MOST_SUBJECTS];
+  smma_examination *of = calloc((size_t)count, sizeof *of);
+  smma_error error;
+  if (!of) smma_die("out of memory");
+  for (int i = 0; i < count; i++) {
+    if (smma_is_integer(s[i].side.instruction->d)) {
+      free(of);
+      return;
+    }
+    smma_require(smma_examine(s[i].side.unit, s[i].side.instruction, SMMA_REPEATED_ROWS, &of[i], &error), &error);
+    list[i] = (smma_labelled_examination){s[i].label, &of[i]};
+  }
+  printf("\nfeatures that differ\n\n");
+  if (!smma_print_features(list, count, true)) printf("none\n");
+  free(of);
+}
+
 static bool print_matrix(const subject *s, int count, uint64_t rows, uint64_t seed) {
   double rate[MOST_SUBJECTS][MOST_SUBJECTS] = {{0}};
   char text[260];
@@ -106,6 +127,7 @@ static bool print_matrix(const subject *s, int count, uint64_t rows, uint64_t se
   }
   printf("\n\npercentages of %llu results on normal data that differ; '=': none, also in %llu rows of all kinds\n",
          (unsigned long long)rows, (unsigned long long)rows);
+  if (!same) print_features(s, count);
   return same;
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/features.h"
 #include "cli/row.h"
 #include "cli/target.h"
 #include "probe/probe.h"
@@ -53,13 +54,6 @@ static void examine(probing *p) {
 
 /* ---- Output ---- */
 
-static void text_of(const smma_finding *f, char text[440]) {
-  if (*f->value)
-    snprintf(text, 440, "%s", f->value);
-  else
-    snprintf(text, 440, "cannot tell: %s", f->why);
-}
-
 static void print_header(const probing *p, const subject *s) {
   printf("%s %s", smma_arch_name(s->instruction), s->instruction->name);
   printf(": unit %s, %llu rows in %llu calls\n", p->unit.name, s->examination->subject.rows,
@@ -71,8 +65,8 @@ static void print_one(const probing *p, bool witness) {
   print_header(p, s);
   for (int i = 0; i < SMMA_PROBE_COUNT; i++) {
     const smma_finding *f = &s->examination->findings[i];
-    char text[440];
-    text_of(f, text);
+    char text[SMMA_FINDING_TEXT];
+    smma_finding_text(f, text);
     printf("%-*s  %s\n", WIDTH, smma_probes[i].title, text);
     if (!witness || !f->has_witness) continue;
     printf("  ");
@@ -81,26 +75,13 @@ static void print_one(const probing *p, bool witness) {
   }
 }
 
-/* Prints the values of each feature, each with the GPUs that have it. */
 static void print_several(const probing *p) {
-  for (int i = 0; i < p->count; i++) print_header(p, &p->subjects[i]);
-  for (int i = 0; i < SMMA_PROBE_COUNT; i++) {
-    bool printed[MOST_SUBJECTS] = {false};
-    printf("%s\n", smma_probes[i].title);
-    for (int x = 0; x < p->count; x++) {
-      char text[440], other[440];
-      if (printed[x]) continue;
-      text_of(&p->subjects[x].examination->findings[i], text);
-      printf("  %-40s ", text);
-      for (int y = x; y < p->count; y++) {
-        text_of(&p->subjects[y].examination->findings[i], other);
-        if (strcmp(text, other) != 0) continue;
-        printed[y] = true;
-        printf(" %s", p->subjects[y].label);
-      }
-      putchar('\n');
-    }
+  smma_labelled_examination list[MOST_SUBJECTS];
+  for (int i = 0; i < p->count; i++) {
+    print_header(p, &p->subjects[i]);
+    list[i] = (smma_labelled_examination){p->subjects[i].label, p->subjects[i].examination};
   }
+  smma_print_features(list, p->count, false);
 }
 
 static void print_json(const probing *p) {
@@ -147,6 +128,7 @@ int smma_command_probe(int argc, const char **argv) {
   if (list) smma_require(smma_check_options("--list", "list", &error), &error);
   if (list) return list_probes();
   if (p.rows < 1 || p.rows > MOST_ROWS) smma_die("--rows: %lld; it takes 1 to %d", p.rows, MOST_ROWS);
+  gpus = smma_target_of_unit(gpus, unit_name);
   smma_require(smma_is_given(gpus, "--on", "H100", &error), &error);
   smma_require(smma_check_choice(gpus, &choice, &error), &error);
   if (strchr(gpus, ',') && witness) smma_die("--witness: of one target, not of several");

@@ -108,7 +108,8 @@ int smma_command_tree(int argc, const char **argv) {
        "the unit to examine: model, x86, cuda, hip, plugin:FILE, pipe:COMMAND", "UNIT"},
       {"plan", 0, POPT_ARG_STRING, &plan, 0,
        "examine a product of K as in --k, which the library around the instruction sums (docs/plans.md)", "FILE|NAME"},
-      {"k", 'k', POPT_ARG_LONGLONG, &k, 0, "with --plan: the K of the product; without it, the instruction's K", "K"},
+      {"k", 'k', POPT_ARG_LONGLONG, &k, 0,
+       "with --plan: the K of the product; without it, a multiple of the instruction's K", "K"},
       {"svg", 0, POPT_ARG_STRING, &svg, 0, "draw the tree into this file (needs Graphviz); - writes it instead of text",
        "FILE"},
       {"dot", 0, POPT_ARG_STRING, &dot, 0, "write the tree for Graphviz into this file; - writes it instead of text",
@@ -121,13 +122,17 @@ int smma_command_tree(int argc, const char **argv) {
           "in the result shows which terms are added late. Exit status 2: the results do not show the order.\n",
           &status))
     return status;
+  if (!choice.instr) gpu = smma_target_of_unit(gpu, unit_name);
   i = smma_choose_instruction(gpu, &choice, &error);
   smma_require(i, &error);
   if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
   if (smma_unit_is_recording(&unit)) smma_die("--unit: %s knows only the rows that were recorded", unit_name);
   if (!smma_unit_computes(&unit, i, &error)) smma_die("--unit: %s", error.text);
-  if (k && !plan && k != i->k)
-    smma_die("--k: several calls add as one call does, with the previous sum as c; leave it out, or give a --plan");
+  if (k && !plan && (k < 1 || k % i->k))
+    smma_die("--k: %lld is not a multiple of the instruction's K, %d; a product of any K is that of a --plan", k, i->k);
+  if (k > i->k && !plan)
+    smma_note("the tree is that of one call, with K = %d; K = %lld takes %lld calls, each with the previous sum as c",
+              i->k, k, k / i->k);
   if (plan) require_planned(plan, i, k, &product);
   check_files(svg, dot, json);
   request = (smma_unit_order_request){&unit, i, product.plan, product.text, (size_t)k};

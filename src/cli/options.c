@@ -306,6 +306,8 @@ static const struct {
                 {"accumulator", "out"},
                 {"accumulate", "out"},
                 {"model", "on"},
+                {"promote", "promote-every"},
+                {"promotion", "promote-every"},
                 {"compare", "blas"},
                 {"baseline", "blas"},
                 {"to", "format"},
@@ -404,16 +406,19 @@ static bool take_flag(const struct poptOption *table, const char *text) {
   return true;
 }
 
-/* Takes a program as the unit under test: an executable file, or a plug-in, in a command with --unit and no arguments
-   but targets. Names that a shell would change are left to the user. */
-static bool take_program(const struct poptOption *table, const char *text, int most) {
-  const struct poptOption *unit = most ? NULL : find_option(table, "unit");
+/* Takes a program as the unit under test: an executable file, or a plug-in, in a command with --unit. Names that a
+   shell would change are left to the user. */
+static bool take_program(const struct poptOption *table, const char *text) {
+  static const char *const endings[] = {".txt", ".bin", ".hex", ".csv", ".json", ".jsonl", ".npy"};
+  const struct poptOption *unit = find_option(table, "unit");
   const bool plugin = smma_ends_with(text, ".so");
   char name[512];
   struct stat file;
   if (!unit || is_set[unit - table] || strlen(text) > 400 || text[strcspn(text, " \t\n'\"\\$`*?&|;<>()~#:")] ||
       stat(text, &file) || !S_ISREG(file.st_mode) || (!plugin && access(text, X_OK) != 0))
     return false;
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+    if (smma_ends_with(text, endings[i])) return false; /* data, on a file system where each file can be executed */
   snprintf(name, sizeof name, "%s:%s%s", plugin ? "plugin" : "pipe", strchr(text, '/') ? "" : "./", text);
   *(char **)unit->arg = strdup(name);
   is_set[unit - table] = true;
@@ -454,9 +459,8 @@ static int refuse_unknown_gpu(const struct poptOption *on, const char *text) {
   return smma_resolve_arch(gpu, &error) == SMMA_ARCH_COUNT ? smma_complain("%s", error.text) : SMMA_EXIT_EQUAL;
 }
 
-/* Takes the arguments, and counts those that name no target, of which the command takes at most `most`. popt stores
- * NULL for one for which it has no memory. */
-static int take_arguments(const struct poptOption *table, char *given[MAX_OPTIONS], int most, int *count) {
+/* Takes the arguments, and counts those that name no target. popt stores NULL for one for which it has no memory. */
+static int take_arguments(const struct poptOption *table, char *given[MAX_OPTIONS], int *count) {
   const struct poptOption *on = find_option(table, "on");
   int status = SMMA_EXIT_EQUAL;
   if (!poptGetArg(context)) return smma_complain("out of memory");
@@ -467,7 +471,7 @@ static int take_arguments(const struct poptOption *table, char *given[MAX_OPTION
     if (take_flag(table, text)) continue;
     if (on && is_command(text) && access(text, F_OK) != 0)
       return smma_complain("'%s' is a command of its own: softmma %s", text, text);
-    if (take_program(table, text, most)) continue;
+    if (take_program(table, text)) continue;
     if (!on || !is_target(text)) {
       status = refuse_unknown_gpu(on, text);
       plain_arguments[(*count)++] = text;
@@ -599,7 +603,7 @@ static void note_needless(const unknown_options *needless) {
 
 /* Reads all options and arguments of the context, and counts the arguments that name no target. Stops at a value that
    popt refuses; `*code` is then below -1. Stops not at unknown options, so that all are reported at once. */
-static int read_options(const struct poptOption *table, int most, int *code, int *count, unknown_options *unknown,
+static int read_options(const struct poptOption *table, int *code, int *count, unknown_options *unknown,
                         unknown_options *needless) {
   char *given[MAX_OPTIONS] = {NULL}, *earlier_output = NULL;
   int status = SMMA_EXIT_EQUAL;
@@ -612,7 +616,7 @@ static int read_options(const struct poptOption *table, int most, int *code, int
     else
       take_unknown(poptBadOption(context, POPT_BADOPTION_NOALIAS), unknown, needless);
   if (status == SMMA_EXIT_EQUAL && *code == -1 && !unknown->count && !asks_help)
-    status = take_arguments(table, given, most, count);
+    status = take_arguments(table, given, count);
   return status == SMMA_EXIT_EQUAL ? complete_targets(table) : status;
 }
 
@@ -636,7 +640,7 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   describe_usage(usage, sizeof usage);
   poptSetOtherOptionHelp(context, usage);
   list_strings(table, defaults);
-  *status = read_options(table, most, &code, &count, &unknown, &needless);
+  *status = read_options(table, &code, &count, &unknown, &needless);
   own_strings(table, defaults);
   if (*status != SMMA_EXIT_EQUAL) return NULL;
   if (asks_help) return *status = print_command_help(details, takes_targets(table)), NULL;
