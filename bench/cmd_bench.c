@@ -530,9 +530,9 @@ int smma_command_bench(int argc, const char **argv) {
        "FILE|NAME|none"},
       POPT_TABLEEND};
   if (!smma_parse_options(argc, argv, options, 0, 0, details(text, sizeof text), &status)) return status;
-  if (o.threads < 0 || o.threads > processors)
-    smma_die("--threads: %d is not a number from 0 (all cores) to %d, the processors of this process", o.threads,
-             processors);
+  if (o.threads < 0 || o.threads > 1024)
+    smma_die("--threads: %d is not a number from 0 (all cores) to 1024", o.threads);
+  if (o.threads > processors) smma_note("%d threads share %d processors", o.threads, processors);
   if (o.threads == 0) o.threads = processors;
   if (o.repetitions < 1 || o.repetitions > MOST_REPETITIONS)
     smma_die("--repetitions: %d is not a number from 1 to %d", o.repetitions, MOST_REPETITIONS);

@@ -370,7 +370,7 @@ check 'the last picture counts: it is there' [ -s last.svg -a ! -e other.svg ]
 rm sum.svg last.svg
 runs 2 trace V100 H100 A.npy B.npy --row 0 --exact
 check 'two unknown options, both reported' [ "$(grep -c 'unknown option; \(type --at\|leave it out\)' in/stderr)" -eq 2 ]
-fails 'a module by name' '--module: unknown option; type --name NAME' rtl H100:e4m3 --module dot -o dot.sv
+alike 'a module by name' 0 'rtl H100:e4m3 --name dot' 'rtl H100:e4m3 --module dot'
 fails 'a custom unit to test, without --unit' 'to test that custom unit: softmma test --unit custom:unit.json' test unit.json
 gives 'words of an accuracy' 0 . gemm A100:bf16 A.npy B.npy --method words --accuracy 1e-12 -o accurate.npy
 check 'words of an accuracy: a note on sums' grep -q 'the words reach 1e-12, but the unit.s sums are in f32' in/stderr
@@ -618,6 +618,14 @@ fails 'the output of a description that is read' '--output: it has no effect wit
 fails 'a unit without its kind' 'is custom:unit.json' test H100:f16 --unit unit.json
 fails 'a plug-in without its kind' 'is plugin:./unit.so' test H100:f16 --unit ./unit.so
 fails 'a program without its kind' 'is pipe:./box.py$' test H100:f16 --unit ./box.py
+printf '#!/bin/sh\necho 0\n' >box && chmod +x box
+"$softmma" test H100:f16 --unit ./box -n 9 >box-1.txt 2>&1
+"$softmma" test H100:f16 --unit pipe:./box -n 9 >box-2.txt 2>&1
+check 'an executable program without its kind' cmp box-1.txt box-2.txt
+rm box box-*
+alike 'words for what custom does' 0 'custom H100:f16' 'custom init H100:f16' 'custom new H100:f16'
+alike 'words for what custom does, of a file' 0 'custom unit.json' 'custom check unit.json' 'custom validate unit.json'
+alike 'special values' 0 'vectors gen H100:f16 -n 9' 'vectors gen H100:f16 -n 9 --special'
 fails 'a program without its folder' 'is pipe:./box.py$' infer H100:f16 --unit box.py
 fails 'a method by what it gives' '--method ozaki gives the exact product' \
   gemm H100:s8 A.npy B.npy -o E.npy --method exact

@@ -48,7 +48,6 @@ static const struct {
     {"gpu gpus on k", "set"},
     {"exact", "explain"},
     {"library", "as"},
-    {"module", "name"},
     {"csv", "json"},
     {"tolerance:seed", "the data are the same in every run; leave it out"},
     {"sparse",
@@ -79,6 +78,7 @@ static const struct {
      "tolerance:quantise",
      "matrices in FP32 are rounded to the format, and scaled if the format has scale factors"},
     {"coverage:missed coverage:missing", "missing events are listed, as many as --show N says"},
+    {"vectors gen:special vectors gen:specials vectors record:special", "the default kinds include special values"},
     {"test:minimize test:minimise test:shrink", "'softmma test' minimises counterexamples"}};
 
 static bool names_option(const char *names, const char *command, const char *option) {

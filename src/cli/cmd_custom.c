@@ -43,7 +43,7 @@ int smma_command_custom(int argc, const char **argv) {
   smma_choice choice = {.instr = NULL};
   const smma_instruction *i;
   smma_error error;
-  int json = 0, steps = 0, status;
+  int json = 0, steps = 0, needless = 0, status;
   struct poptOption options[] = {
       {"from", 0, POPT_ARG_STRING, &gpu, 0, "write the description of this target's instruction", "TARGET"},
       {"on", 0, POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, &gpu, 0, NULL, NULL},
@@ -52,6 +52,10 @@ int smma_command_custom(int argc, const char **argv) {
       {"output", 'o', POPT_ARG_STRING, &output, 0,
        "with --from: the file to write (default: standard output); - is standard output", "FILE"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON what a file describes", NULL},
+      {"check", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &needless, 0, "what custom FILE does anyway", NULL},
+      {"validate", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &needless, 0, "what custom FILE does anyway", NULL},
+      {"init", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &needless, 0, "what custom TARGET does anyway", NULL},
+      {"new", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &needless, 0, "what custom TARGET does anyway", NULL},
       POPT_TABLEEND};
   paths = smma_parse_options(
       argc, argv, options, 0, 1,
@@ -59,7 +63,7 @@ int smma_command_custom(int argc, const char **argv) {
       "TARGET: as with --from, its instruction is written as such a file.\n",
       &status);
   if (!paths) return status;
-  if (!gpu) smma_require(smma_check_options("a file that is read", "json", &error), &error);
+  if (!gpu) smma_require(smma_check_options("a file that is read", "json check validate", &error), &error);
   if (gpu && json) smma_die("--json: a description is JSON anyway; leave it out");
   if (gpu && *paths) smma_die("unexpected argument '%s': with --from a description is written, not read", *paths);
   if (gpu) {

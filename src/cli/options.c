@@ -306,6 +306,8 @@ static const struct {
                 {"accumulator", "out"},
                 {"accumulate", "out"},
                 {"model", "on"},
+                {"module", "name"},
+                {"quick", "small"},
                 {"promote", "promote-every"},
                 {"promotion", "promote-every"},
                 {"compare", "blas"},

@@ -1,7 +1,10 @@
+#define _POSIX_C_SOURCE 200809L
 #include "unit/unit.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "host/load.h"
 #include "isa/catalogue.h"
@@ -47,7 +50,21 @@ static const smma_unit_kind *find_kind(const char *name, size_t length, smma_err
   return NULL;
 }
 
-bool smma_unit_open(const char *name, smma_unit *u, smma_error *error) {
+/* Returns the name "pipe:PATH" if the text is the path of an executable file that a shell takes as it is; otherwise
+   returns the text. */
+static const char *with_kind(const char *text, char *name, size_t size) {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+";
+  struct stat file;
+  if (!is_program(text) || text[strspn(text, plain)] || strlen(text) + strlen("pipe:./") >= size || stat(text, &file) ||
+      !S_ISREG(file.st_mode) || access(text, X_OK) != 0)
+    return text;
+  snprintf(name, size, "pipe:%s%s", strchr(text, '/') ? "" : "./", text);
+  return name;
+}
+
+bool smma_unit_open(const char *given, smma_unit *u, smma_error *error) {
+  char program[sizeof u->name];
+  const char *name = with_kind(given, program, sizeof program);
   const char *colon = strchr(name, ':'), *arguments = colon ? colon + 1 : NULL;
   const smma_unit_kind *kind = find_kind(name, colon ? (size_t)(colon - name) : strlen(name), error);
   char message[sizeof error->text] = "";
