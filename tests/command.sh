@@ -1287,6 +1287,10 @@ echo '{}' >cut.jsonl
 fails 'a record without a header' 'the first line is a record with arch, instruction, k, a, b, c and d' verify cut.jsonl
 sed 's/^a\[0\],a\[1\]/a[1],a[0]/' forms.csv >cut.csv
 fails 'columns in another order' 'the columns of CSV are not those of the header' verify cut.csv
+sed '$s/,0x/,0x0x/' forms.csv >cut.csv
+fails 'CSV with two prefixes' "'x' is no hexadecimal digit" verify cut.csv
+sed 's/0x//g' forms.csv >cut.csv
+check 'CSV without prefixes' runs 0 verify cut.csv
 sed '$s/,0x[0-9a-f]*$//' forms.csv >cut.csv
 fails 'CSV with a number less' 'expected 10 numbers .*, found 9' verify cut.csv
 

@@ -333,12 +333,13 @@ static bool read_names(const smma_text_reader *reader, smma_error *error) {
 
 /* Replaces commas and 0x by blanks, so that the line becomes one of text with its numbers in their places. */
 static void blank_separators(smma_text_reader *reader) {
-  char *c = reader->text, *end = c + reader->length;
-  for (bool begins = true; c < end; c++) {
-    const bool is_prefix = begins && c + 1 < end && c[0] == '0' && (c[1] | 0x20) == 'x';
-    if (is_prefix) c[0] = c[1] = ' ';
+  char *end = reader->text + reader->length;
+  bool begins = true; /* a number may begin here */
+  for (char *c = reader->text; c < end; c++) {
+    const bool is_prefix = begins && end - c > 1 && c[0] == '0' && (c[1] | 0x20) == 'x';
     if (*c == ',') *c = ' ';
-    begins = is_blank(*c) && !is_prefix;
+    begins = is_blank(*c);
+    if (is_prefix) *c++ = ' ', *c = ' ';
   }
 }
 
