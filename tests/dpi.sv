@@ -139,7 +139,7 @@ module dpi;
     says(softmma_mma(h100, matrix_a, matrix_a, matrix_c, matrix_d));
     moved[105] = 'h10000;
     says(softmma_rows(h100, a, moved, c, d));
-    says(softmma_make_rows(h100, "corners", 0, 0, a, b, c, d));
+    says(softmma_make_rows(h100, "stones", 0, 0, a, b, c, d));
     says(softmma_make_rows(h100, "", 0, 0, a, b, row_c, d));
     says(softmma_rows(mx, mx_a, mx_b, mx_c, mx_d));
     says(softmma_rows_scaled(h100, a, b, c, row_c, row_c, d));
