@@ -85,8 +85,8 @@ def test_recording(tmp_path):
     assert of_rows.classes[0]["classes"]["list"][0]["change"] == "a subnormal b[5] counts as zero"
     assert of_rows.mismatches == found.mismatches and softmma.verify(kept, unit=flushed).rows == 70000
     assert of_rows.shown[0]["file"] == "rows" and not of_rows.shown[0]["got"] == of_rows.shown[0]["expected"]
-    with pytest.raises(ValueError, match="format: 'csv' is not text"):
-        kept.write(tmp_path / "rows.csv", "csv")
+    with pytest.raises(ValueError, match="format: 'parquet' is not text"):
+        kept.write(tmp_path / "rows.parquet", "parquet")
 
 
 def test_rows_with_scale_factors():
