@@ -101,7 +101,9 @@ def test_compare_of_own_results(generator):
     assert found[2].error == found[0].error < found[3].error and np.isnan(found[2].unit_error)
     np.testing.assert_array_equal(found[3].d, other)
     assert found.pairs()[2].tolist() == [0, found[1].different, 0, 1]
-    assert found.value["units"][2] == {"file": "mine", "error": found.value["units"][0]["error"]}
+    same = {"different": 0, "largest_ulps": 0, "largest_difference": 0.0, "special": 0}
+    assert found.value["units"][2] == {"file": "mine", **same, "error": found.value["units"][0]["error"]}
+    assert found.value["units"][3]["different"] == found[3].different > 0
     assert any("mine" in line and "your result" in line for line in repr(found).splitlines())
     assert "<td>your result</td>" in found._repr_html_()
     assert [u.label for u in softmma.compare(a, b, "V100:f16", d=[d, other])] == ["V100:f16", "d[0]", "d[1]"]
