@@ -1279,6 +1279,8 @@ sed '2s/"d": "[0-9a-f]*"/"e": "0"/' forms.jsonl >cut.jsonl
 fails 'a row without d' "line 2, column 1: 'd' is not 1 encoding of f32 in hexadecimal" verify cut.jsonl
 sed '3s/"a": \["/"a": ["1/' forms.jsonl >cut.jsonl
 fails 'a number of too many digits' "line 3, column 1: 'a' is not 4 encodings of f16 in hexadecimal" verify cut.jsonl
+sed '2s/^{/  {,/' forms.jsonl >cut.jsonl
+fails 'a row that is no JSON' 'cut.jsonl: line 2, column 4: ' verify cut.jsonl
 sed '1s/"k": 4, //' forms.jsonl >cut.jsonl
 fails 'a header without k' "header key 'k' is missing in the record of the first line" verify cut.jsonl
 sed '1s/"k": 4/"k": [4]/' forms.jsonl >cut.jsonl

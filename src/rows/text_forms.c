@@ -1,0 +1,120 @@
+/* Reads the rows of CSV, JSON and JSON Lines. */
+#include <stdlib.h>
+
+#include "datum/datum.h"
+#include "isa/format_name.h"
+#include "isa/key.h"
+#include "rows/datum.h"
+#include "rows/text_reader.h"
+
+bool smma_csv_check_names(const smma_text_reader *reader, smma_error *error) {
+  char *names = malloc(SMMA_LINE_LIMIT);
+  const smma_span line = smma_trim((smma_span){reader->text, reader->length});
+  bool same;
+  if (!names) return smma_no_memory(error);
+  smma_csv_names(&reader->layout, names, SMMA_LINE_LIMIT);
+  same = smma_span_equals(line, names);
+  free(names);
+  return same ||
+         smma_text_fail(
+             reader, reader->text, error,
+             "the columns of CSV are not those of the header: a[0],a[1] and so on, as 'vectors gen' writes them");
+}
+
+void smma_csv_blank_separators(smma_text_reader *reader) {
+  char *end = reader->text + reader->length;
+  bool begins = true; /* a number may begin here */
+  for (char *c = reader->text; c < end; c++) {
+    const bool is_prefix = begins && end - c > 1 && c[0] == '0' && (c[1] | 0x20) == 'x';
+    if (*c == ',') *c = ' ';
+    begins = smma_is_blank(*c);
+    if (is_prefix) *c++ = ' ', *c = ' ';
+  }
+}
+
+/* Reads a line as JSON. */
+static smma_datum *read_json(const smma_text_reader *reader, smma_span line, smma_error *error) {
+  smma_error why;
+  size_t column = 1;
+  int place_length = 0;
+  smma_datum *d = smma_datum_read("JSON", line.text, line.length, &why);
+  if (d) return d;
+  sscanf(why.text, "JSON:1:%zu: %n", &column, &place_length);
+  smma_text_fail(reader, line.text + column - 1, error, "%s", why.text + place_length);
+  return NULL;
+}
+
+/* Sets a header key to a JSON value. */
+static bool set_json_value(smma_text_reader *reader, smma_text_key key, const smma_datum *value, smma_error *error) {
+  const char *text = smma_datum_text_of(value);
+  uint64_t count;
+  if (!text && !smma_datum_count_of(value, &count))
+    return smma_text_fail(reader, reader->text, error, "the value of '%s' is neither a text nor a number",
+                          smma_text_keys[key]);
+  reader->length = (size_t)(text ? snprintf(reader->text, SMMA_LINE_LIMIT, "%s", text)
+                                 : snprintf(reader->text, SMMA_LINE_LIMIT, "%llu", (unsigned long long)count));
+  return smma_text_set_key(reader, key, (smma_span){reader->text, reader->length}, error);
+}
+
+bool smma_json_read_header(smma_text_reader *reader, smma_error *error) {
+  static const char end[] = "\"rows\": [";
+  smma_span line = smma_trim((smma_span){reader->text, reader->length});
+  char *closed = malloc(line.length + 2);
+  smma_datum *d = NULL;
+  bool good = true;
+  if (!closed) return smma_no_memory(error);
+  reader->form = SMMA_FORM_JSONL;
+  if (line.length > strlen(end) && memcmp(line.text + line.length - strlen(end), end, strlen(end)) == 0) {
+    reader->form = SMMA_FORM_JSON;
+    line.length -= strlen(end);
+    while (line.length && (smma_is_blank(line.text[line.length - 1]) || line.text[line.length - 1] == ','))
+      line.length--;
+  }
+  memcpy(closed, line.text, line.length);
+  if (reader->form == SMMA_FORM_JSON) closed[line.length++] = '}';
+  d = smma_datum_read("", closed, line.length, NULL);
+  if (!d)
+    smma_text_fail(reader, reader->text, error,
+                   "not a whole record; JSON is read a row a line, as 'softmma vectors convert' writes it");
+  for (int i = 0; d && good && i < SMMA_KEY_COUNT; i++)
+    if (smma_datum_get(d, smma_text_keys[i]))
+      good = set_json_value(reader, (smma_text_key)i, smma_datum_get(d, smma_text_keys[i]), error);
+  good = d && good;
+  smma_datum_free(d);
+  free(closed);
+  return good;
+}
+
+static bool take_json_part(const smma_text_reader *reader, const smma_datum *record, int p, smma_row *row,
+                           smma_error *error) {
+  const smma_part *part = &reader->layout.part[p];
+  const smma_datum *value = smma_datum_get(record, part->name);
+  smma_datum *list = NULL;
+  bool good = true;
+  if (!part->count) return true;
+  if (smma_datum_kind_of(value) == SMMA_DATUM_TEXT)
+    list = smma_datum_list_of(1, smma_datum_text(smma_datum_text_of(value)));
+  good = smma_encodings_read(list ? list : value, part->format, part->count, smma_part_of(row, part));
+  smma_datum_free(list);
+  return good || smma_text_fail(reader, reader->text, error, "'%s' is not %d encoding%s of %s in hexadecimal",
+                                part->name, part->count, part->count > 1 ? "s" : "", smma_format_text(part->format));
+}
+
+smma_vector_status smma_json_take_row(smma_text_reader *reader, smma_row *row, smma_error *error) {
+  smma_span line = smma_trim((smma_span){reader->text, reader->length});
+  smma_datum *d;
+  bool good;
+  if (reader->closed)
+    return smma_text_fail(reader, reader->text, error, "the list of rows has ended before"), SMMA_VECTOR_ERROR;
+  reader->closed = reader->form == SMMA_FORM_JSON && smma_span_equals(line, "]}");
+  if (reader->closed) {
+    const smma_vector_status status = smma_text_next_line(reader, error);
+    return status == SMMA_VECTOR_ROW ? smma_json_take_row(reader, row, error) : status;
+  }
+  if (reader->form == SMMA_FORM_JSON && line.length && line.text[line.length - 1] == ',') line.length--;
+  d = read_json(reader, line, error);
+  good = d != NULL;
+  for (int p = 0; good && p < SMMA_PARTS; p++) good = take_json_part(reader, d, p, row, error);
+  smma_datum_free(d);
+  return good ? SMMA_VECTOR_ROW : SMMA_VECTOR_ERROR;
+}
