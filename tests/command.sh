@@ -80,7 +80,7 @@ fails 'a count beyond an int' "--threads: '3e9' is no whole number, .*, or is to
 gives 'counts elsewhere' 0 '16' bench --on V100 --in f16 --size 1.6e1 --repetitions 1e0 --blas none
 fails 'surplus argument' "unexpected argument 'more.txt'" units more.txt
 fails 'missing arguments' 'too few arguments: softmma gemm TARGET' gemm --on H100
-fails 'missing argument' 'too few arguments: softmma compare' compare --on H100 A.npy
+fails 'missing argument' 'two files are needed, A and B' compare --on H100 A.npy
 fails 'a name with a newline' "unknown command 'a\?b'" $'a\nb'
 "$softmma" list >/dev/full 2>in/stderr
 check 'a full disk' [ $? -eq 2 ]

@@ -362,21 +362,24 @@ fails 'a file to write' "unexpected argument 'd.npy'; -o FILE names the file to 
 fails 'a name like that of no GPU has no nearest' "unknown GPU or architecture 'best' \\(see" compare A100 best A.npy B.npy
 fails 'the exact product as a target' "'exact' is not a target; leave it out" compare A100:f16 H100:f16 exact A.npy B.npy
 fails 'GPUs of an experiment' '--gpus: unknown option; type --set NAME=VALUE' experiment accumulation --gpus H100
-fails 'an element as arguments' 'the element is --at I,J' trace A100:f16 A.npy B.npy 0 0
+alike 'an element' 0 'trace A100:f16 A.npy B.npy --at 1,2' 'trace A100:f16 A.npy B.npy 1,2' \
+  'trace A100:f16 A.npy B.npy --row 1 --col 2' 'trace A100:f16 A.npy B.npy --row 1 --column 2' \
+  'trace A100:f16 A.npy B.npy -i 1 -j 2' 'trace A100:f16 A.npy B.npy --element 1,2'
+fails 'an element twice' 'name the element together, without --at' trace A100:f16 A.npy B.npy --row 1 --col 2 --at 1,2
+fails 'a row without a column' 'name the element together' trace H100:f16 A.npy B.npy --row 3
 check 'a picture by -o' runs 0 explain V100:f16 -a 1 -b 1 -o sum.svg
 check 'a picture by -o is written' grep -q '<svg' sum.svg
 check 'the last picture counts' runs 0 explain V100:f16 -a 1 -b 1 --svg other.svg -o last.svg
 check 'the last picture counts: it is there' [ -s last.svg -a ! -e other.svg ]
 rm sum.svg last.svg
-runs 2 trace V100 H100 A.npy B.npy --row 0 --exact
-check 'two unknown options, both reported' [ "$(grep -c 'unknown option; \(type --at\|leave it out\)' in/stderr)" -eq 2 ]
+runs 2 explain V100 H100 --rounding rne --element 3
+check 'two unknown options, both reported' [ "$(grep -c 'unknown option; ' in/stderr)" -eq 2 ]
 alike 'a module by name' 0 'rtl H100:e4m3 --name dot' 'rtl H100:e4m3 --module dot'
 fails 'a custom unit to test, without --unit' 'to test that custom unit: softmma test --unit custom:unit.json' test unit.json
 gives 'words of an accuracy' 0 . gemm A100:bf16 A.npy B.npy --method words --accuracy 1e-12 -o accurate.npy
 check 'words of an accuracy: a note on sums' grep -q 'the words reach 1e-12, but the unit.s sums are in f32' in/stderr
 rm -f accurate.npy
 fails 'a command as the name of a GPU' "'units' is a command of its own: softmma units" list units
-fails 'an option of another form' '--row: unknown option; type --at I,J' trace H100:f16 A.npy B.npy --row 3
 # An extension of a CPU has only some of its architecture's instructions.
 for target in AMX:tdpbf16ps AVX512_BF16:vdpbf16ps AVX512_VNNI:vpdpbusd AVX-VNNI-INT8:vpdpbssd AMX-FP8:tdphf8ps; do
   case $target in *bf16ps) formats=bf16 ;; *busd) formats=u8:s8 ;; *bssd) formats=s8 ;; *) formats=e4m3 ;; esac
@@ -416,8 +419,13 @@ check 'features of three targets' grep -qx 'number of fraction bits retained of 
 check 'features of three targets: their values' grep -qxE '  25 +H100:f16' in/stdout
 runs 0 diff A100:f16 RTX3090:f16 A10:f16 -n 500
 check 'no features of equal targets' [ "$(grep -c features in/stdout)" -eq 0 ]
-runs 1 compare H100:f16 A.npy B.npy C.npy
-check 'a third matrix of compare: a note' grep -q 'note: C.npy is a result of your own, .*; no C is added' in/stderr
+cp C.npy mine.npy
+runs 1 compare H100:f16 A.npy B.npy mine.npy
+check 'a third matrix of compare: a note' grep -q 'note: mine.npy is a result of your own, .*; no C is added' in/stderr
+cp C.npy D_h100.npy
+fails 'a third matrix of compare: C' 'C.npy: compare adds no C' compare H100:f16 A.npy B.npy C.npy
+fails 'a result before its factors' 'the order of the files is A B D' compare H100:f16 D_h100.npy A.npy B.npy
+rm mine.npy D_h100.npy
 fails 'an element of files as a dot product' "'softmma trace H100:f16 A.npy B.npy --at 3,5' follows" dot H100:f16 A.npy B.npy --row 3
 runs 0 gemm V100:f16 A.npy B.npy -o accumulated.npy --out f16
 for option in acc out-type; do
@@ -446,12 +454,17 @@ for words in '1 compare V100 H100 A.npy B.npy=--pairs' '0 tolerance H100:f16 -k 
 done
 fails 'a flag without an effect, with a value' '--pairs=3: unknown option' compare V100 H100 A.npy B.npy --pairs=3
 check 'a flag without an effect, quiet' [ -z "$("$softmma" show V100:f16 --evidence -q 2>&1 >/dev/null)" ]
-for words in 'compare V100 H100 A.npy B.npy --reference fp64' 'tolerance H100:f16 --exact' 'trace H100:f16 A.npy B.npy --exact'; do
-  read -ra line <<<"$words"
-  fails "$words" 'leave it out: the exact product is the reference' "${line[@]}"
-done
+alike 'the exact reference: compare' 1 'compare V100 H100 A.npy B.npy' 'compare V100 H100 A.npy B.npy --reference fp64' \
+  'compare V100 H100 A.npy B.npy --ref=exact --metric ulp --error relative --exact'
+alike 'the exact reference: tolerance' 0 'tolerance H100:f16 -k 64' 'tolerance H100:f16 -k 64 --exact --ref fp64 --seed 3'
+alike 'the exact reference: trace' 0 'trace H100:f16 A.npy B.npy' 'trace H100:f16 A.npy B.npy --exact --reference fp64'
+runs 1 compare V100 H100 A.npy B.npy --ref fp64 --metric ulp
+check 'the exact reference: a note of each option' [ "$(grep -c 'has no effect' in/stderr)" -eq 2 ]
+runs 1 compare V100 H100 A.npy B.npy -q --ref fp64
+check 'the exact reference: no note with --quiet' [ ! -s in/stderr ]
 fails 'models to test' "'softmma diff A100:f16 H100:f16' compares two models" test A100:f16 --against H100:f16 -n 9
-fails 'one model to test with' "'softmma diff TARGET H100:f16' compares two models" test --against H100:f16
+alike 'a model to test with' 0 'test H100:f16 --unit model -n 9' 'test --unit model --against H100:f16 -n 9' \
+  'test --unit model --model H100:f16 -n 9' 'test --unit model --instr H100:f16 -n 9'
 check 'the output of test leads to no file of progress' \
   [ "$("$softmma" test V100:f16 --unit model -o x.txt 2>&1 | grep -c resume)" -eq 0 ]
 fails 'an option without its value says what it takes' '--blas: missing argument; type --blas FILE.NAME.none: the OpenBLAS' \
@@ -476,7 +489,7 @@ for line in "$(grep '^H100 ' in/stdout | head -n 1)" "$(grep '^other.npy ' in/st
 done
 gives 'a result, as JSON' 1 '^      "file": "other.npy",$' compare H100:f16 A.npy B.npy other.npy --json
 alike 'a result to trace' 0 'trace H100:f16 A.npy B.npy --d mine.npy' 'trace H100:f16 A.npy B.npy --with mine.npy'
-fails 'a third matrix to trace' "unexpected argument 'mine.npy'; C is -C FILE, and a result of your own is --d FILE" \
+fails 'a third matrix to trace' "unexpected argument 'mine.npy'; C is -C FILE, a result of your own --d FILE, and the element --at I,J" \
   trace H100:f16 A.npy B.npy mine.npy
 fails 'four matrices to compare' "unexpected argument 'other.npy'; give all results of your own to --d" compare H100:f16 A.npy B.npy mine.npy other.npy
 fails 'a result of another shape' '--d: A.npy is 4 x 32, but the product is 4 x 3' compare H100:f16 A.npy B.npy A.npy
@@ -564,10 +577,69 @@ print(any(isinstance(y, list) and y and isinstance(y[0], dict) for y in x))')" =
 done
 fails 'no table' 'no list of records' show e4m3 --csv
 fails 'a table in a file of gemm' 'no csv file is written here' gemm H100:f16 A.npy B.npy -o E.csv
-for words in '--random 8x8x8' '--shape 8x8x8' '--size 8' '--data normal'; do
+alike 'random data to compare' 1 'compare V100 H100 --shape 64x64x4096' 'compare V100 H100' \
+  'compare V100 H100 -k 4096 --data normal --seed 3' 'compare V100 H100 --random --size 64x64x4096'
+gives 'random data to compare: their names' 1 '^random A \(8 x 32\) times random B \(32 x 16\): 128 results' \
+  compare V100 H100 --shape 8x16x32
+fails 'random data and files' '--shape: the files give it' compare V100 H100 A.npy B.npy --shape 8x8x8
+fails 'random data twice' '--k: --shape gives it' compare V100 H100 --shape 8x8x8 -k 9
+fails 'random data for a result' 'needs the files A and B' compare H100 --d D.npy
+fails 'random data of scale factors' '--data: scales are no data of A and B' compare V100 H100 --data scales
+fails 'one file to compare' 'two files are needed, A and B' compare V100 H100 A.npy
+fails 'a misspelled GPU without files' 'nearest: H200' compare V100 H2000
+
+# ---- Tolerances of compare ----
+
+fails 'a tolerance below zero' '--rtol: -1 is no number from 0 on' compare V100 H100 -k 64 --rtol=-1
+fails 'an infinite tolerance' '--atol: inf is no number from 0 on' compare V100 H100 -k 64 --atol inf
+gives 'results within a tolerance' 0 '^differ by more than atol 0 \+ rtol 0.5 times the result of V100: none$' \
+  compare V100 H100 --shape 4x4x64 --rtol 0.5 --atol 0
+gives 'results beyond a tolerance' 1 '^differ by more than atol 1e-12 \+ rtol 0 .*: [0-9]+ of 4096 on H100 \(f16\)$' \
+  compare V100 H100 -k 64 --atol 1e-12
+
+# ---- Numbers of a format ----
+
+gives 'an encoding' 0 '^e4m3 +0x7e: sign 0, exponent 1111, fraction 110$' show e4m3 0x7e
+check 'an encoding: its value' grep -qx 'value  *448' in/stdout
+alike 'a number of a format' 0 'show e4m3 0x7e' 'show e4m3 448'
+gives 'NaN' 0 '^value +nan$' show e4m3 0x7f
+gives 'an integer below zero' 0 '^s8 +0xfd$' show s8 -- -3
+fails 'an integer below zero, as an option' "a number below 0 goes after '--'" show s8 -3
+fails 'a value of no format' 'a value belongs to a format' show nvfp4 1
+fails 'a value that is none' "'x'" show e4m3 x
+gives 'encodings as JSON' 0 '"fraction": "110"' show e4m3 0x7e,0x01 --json
+
+# ---- Forms of output ----
+
+alike 'a form by --format' 0 'list --formats --json' 'list --formats --format json' 'list --formats --format=json'
+alike 'CSV by --format' 0 'list --formats --csv' 'list --formats --format csv'
+fails 'two forms' '--json and --csv are two forms' list --formats --json --csv
+fails 'CSV in a file of JSON' "ends with .json; leave out --csv" list --formats --csv -o formats.json
+fails 'JSON in a file of CSV' "ends with .csv; leave out --json" list --formats --json -o formats.csv
+gives 'a table of several targets as CSV' 1 '^V100,H100,true,0\.' diff V100 H100 A100 --csv -n 500
+gives 'a table of several targets as JSON' 1 '"title": "number of carry bits"' diff V100 H100 A100 --json -n 500
+
+# ---- Values that are targets, programs that are units, numbers without effect ----
+
+alike 'a target as another unit' 1 'diff H100:f16 A100:f16 -n 500' 'diff H100:f16 --against A100:f16 -n 500' \
+  'diff H100:f16 --unit A100:f16 -n 500'
+fails 'a target too many' "softmma diff H100:f16 A100' compares two models" test H100:f16 --unit model --against A100
+alike 'the file of a custom unit as unit' 0 'test H100:f16 --unit custom:unit.json -n 9' 'test H100:f16 --unit unit.json -n 9'
+alike 'the file of a custom unit after the target' 0 'test H100:f16 --unit unit.json -n 9' 'test H100:f16 unit.json -n 9'
+cp unit.json rows.txt
+fails 'a file of test vectors to test with' "'softmma verify rows.txt --unit UNIT' runs its test vectors" \
+  test H100:f16 --unit model --vectors rows.txt
+rm rows.txt
+fails 'all targets' "'all' is not a target; name the GPUs" compare all A.npy B.npy
+fails 'a result for tolerance' "D.npy --rtol R --atol A' checks a result" tolerance H100:f16 A.npy B.npy D.npy
+fails 'no custom unit' 'none.json: cannot open' test H100:f16 --unit none.json
+alike 'threads' 1 'diff H100:f16 A100:f16 -n 500' 'diff H100:f16 A100:f16 -n 500 -t 1' 'diff H100:f16 A100:f16 -n 500 --jobs 2'
+fails 'threads below zero' '--threads: -1 is not a number from 0' diff H100:f16 A100:f16 -t -1
+fails 'threads of a command without' '-t: unknown option' list -t 1
+for words in 'tree H100:f16 -k' 'tolerance -k' 'diff --prove H100 B200 -k' 'plan deepgemm H100:e4m3 -k' 'explain rows.txt --row' \
+  'compare V100 H100 -k' 'trace H100:f16 A.npy B.npy --json --every' 'infer H100:f16 --most-rows'; do
   read -ra line <<<"$words"
-  fails "random data to compare: $words" "takes files; 'softmma tolerance H100 V100 --shape 64x64x128' draws data" \
-    compare V100 H100 "${line[@]}"
+  fails "zero: softmma $words" "${line[-1]#-}: 0 is (too small|not a number from 1)" "${line[@]}" 0
 done
 fails 'a program as an option' 'such as --unit pipe:./unit.py$' test H100:f16 --program ./unit.py
 fails 'two models to test' "'softmma diff V100:f16 A100:f16' compares two models" test V100:f16 A100:f16
@@ -615,7 +687,6 @@ fails 'a library that is misspelled' "is neither a file nor a library; nearest: 
 fails 'a plan that is missing' 'nothing.json: cannot open' plan nothing.json
 fails 'too many elements for one of two' 'the instruction takes 4' explain V100:f16 A100:f16 -a '1*5' -b 1
 fails 'the output of a description that is read' '--output: it has no effect with a file that is read' custom unit.json -o other.json
-fails 'a unit without its kind' 'is custom:unit.json' test H100:f16 --unit unit.json
 fails 'a plug-in without its kind' 'is plugin:./unit.so' test H100:f16 --unit ./unit.so
 fails 'a program without its kind' 'is pipe:./box.py$' test H100:f16 --unit ./box.py
 printf '#!/bin/sh\necho 0\n' >box && chmod +x box
@@ -629,7 +700,6 @@ alike 'special values' 0 'vectors gen H100:f16 -n 9' 'vectors gen H100:f16 -n 9 
 fails 'a program without its folder' 'is pipe:./box.py$' infer H100:f16 --unit box.py
 fails 'a method by what it gives' '--method ozaki gives the exact product' \
   gemm H100:s8 A.npy B.npy -o E.npy --method exact
-fails 'a GPU as a unit' 'is a GPU, and no unit' test H100:f16 --unit model --against A100
 fails 'too many elements' 'the instruction takes 16' dot H100:f16 --a '1*17' --b 1
 fails 'different results' 'one format of D' compare V100 H100:s8 A.npy B.npy
 gives 'formats of a search' 0 'H100' match A.npy B.npy D.npy H100:f16

@@ -7,18 +7,19 @@
 #ifndef SMMA_STUDY_H
 #define SMMA_STUDY_H
 
-#include "campaign/difference.h" /* diff: smma_find_unit_difference, smma_unit_difference_datum */
-#include "campaign/record.h"     /* record: smma_record, smma_record_datum */
-#include "compare/compare.h"     /* compare: smma_compare_run, smma_compare_datum */
-#include "compare/files.h"       /* compare, trace, tolerance: matrices of files for several targets */
-#include "coverage/coverage.h"   /* coverage: smma_coverage_count, smma_coverage_datum */
-#include "coverage/gen.h"        /* gen: smma_gen */
-#include "datum/datum.h"         /* --json: smma_datum_write */
-#include "equal/apart.h"         /* next: smma_find_apart, smma_apart_datum */
-#include "equal/study.h"         /* diff --prove: smma_equal, smma_equal_datum */
-#include "experiment/datum.h"    /* experiment: smma_experiment_datum */
-#include "experiment/run.h"      /* experiment: smma_experiment_compute */
-#include "explain/datum.h"       /* explain: smma_explanations_datum */
+#include "campaign/difference.h"  /* diff: smma_find_unit_difference, smma_unit_difference_datum */
+#include "campaign/differences.h" /* diff several: smma_find_differences, smma_differences_datum */
+#include "campaign/record.h"      /* record: smma_record, smma_record_datum */
+#include "compare/compare.h"      /* compare: smma_compare_run, smma_compare_datum */
+#include "compare/files.h"        /* compare, trace, tolerance: matrices of files for several targets */
+#include "coverage/coverage.h"    /* coverage: smma_coverage_count, smma_coverage_datum */
+#include "coverage/gen.h"         /* gen: smma_gen */
+#include "datum/datum.h"          /* --json: smma_datum_write */
+#include "equal/apart.h"          /* next: smma_find_apart, smma_apart_datum */
+#include "equal/study.h"          /* diff --prove: smma_equal, smma_equal_datum */
+#include "experiment/datum.h"     /* experiment: smma_experiment_datum */
+#include "experiment/run.h"       /* experiment: smma_experiment_compute */
+#include "explain/datum.h"        /* explain: smma_explanations_datum */
 #include "facts/facts.h"     /* list, show, units: smma_instructions_datum, smma_instruction_datum, smma_units_datum */
 #include "facts/gpu.h"       /* show: smma_gpu_datum */
 #include "infer/infer.h"     /* infer: smma_infer */

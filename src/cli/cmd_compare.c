@@ -1,5 +1,7 @@
 /* softmma compare: computes one product on several targets, and reports differences and errors, also of results of the
    user's own. */
+#include <ctype.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -16,8 +18,11 @@ typedef struct {
   const smma_tensor *a, *b; /* of the files */
   smma_format d;            /* format of all results */
   smma_own_files own;
+  smma_compare_request request;
   smma_compare_result result;
 } comparison;
+
+#define NO_TOLERANCE -DBL_MAX /* the value of --rtol and --atol that are not given */
 
 /* ---- Targets ---- */
 
@@ -59,19 +64,16 @@ static void describe_products(comparison *x) {
 }
 
 static void run(comparison *x) {
-  static smma_compare_request r;
+  smma_compare_request *r = &x->request;
   smma_progress progress;
   smma_error error;
-  r = (smma_compare_request){.target = x->targets.product,
-                             .targets = x->targets.count,
-                             .own = x->own.result,
-                             .owns = x->own.count,
-                             .a = {x->a->format, x->a->rows, x->a->columns, x->a->data},
-                             .b = {x->b->format, x->b->rows, x->b->columns, x->b->data},
-                             .watch = smma_progress_watch,
-                             .context = &progress};
+  r->target = x->targets.product, r->targets = x->targets.count;
+  r->own = x->own.result, r->owns = x->own.count;
+  r->a = (smma_encoded_matrix){x->a->format, x->a->rows, x->a->columns, x->a->data};
+  r->b = (smma_encoded_matrix){x->b->format, x->b->rows, x->b->columns, x->b->data};
+  r->watch = smma_progress_watch, r->context = &progress;
   smma_progress_start(&progress, "products", (double)x->b->columns * (double)x->a->columns);
-  if (!smma_compare_run(&r, &x->result, &error)) smma_die_of(&error);
+  if (!smma_compare_run(r, &x->result, &error)) smma_die_of(&error);
   smma_progress_end();
 }
 
@@ -118,6 +120,7 @@ static void print_row(const comparison *x, size_t i) {
 
 static size_t special_of(const comparison *x, size_t i) { return x->result.pair[0][i].special; }
 static size_t left_out_of(const comparison *x, size_t i) { return x->result.error[i].left_out; }
+static size_t beyond_of(const comparison *x, size_t i) { return x->result.beyond[i]; }
 
 /* Prints a sentence about the results that `count` counts, with the number of each line of the table that has any. */
 static void print_counts(const comparison *x, const char *what, size_t (*count)(const comparison *, size_t)) {
@@ -131,6 +134,19 @@ static void print_counts(const comparison *x, const char *what, size_t (*count)(
     before = ", ";
   }
   if (before != what) putchar('\n');
+}
+
+/* Prints how many results are not close to those of the first target. */
+static void print_beyond(const comparison *x) {
+  const smma_compare_request *r = x->result.request;
+  char what[256];
+  if (!r->has_tolerances) return;
+  snprintf(what, sizeof what, "differ by more than atol %g + rtol %g times the result of %.100s: ", r->atol, r->rtol,
+           x->targets.target[0].label);
+  if (x->result.same)
+    printf("%snone\n", what);
+  else
+    print_counts(x, what, beyond_of);
 }
 
 static void print_table(const comparison *x) {
@@ -148,6 +164,7 @@ static void print_table(const comparison *x) {
       "of %s. end-to-end error: the largest |result - exact product of the files| over the largest exact one.\n"
       "error of the matrix unit: the same against the product of the matrices rounded to its inputs.\n",
       first->label);
+  print_beyond(x);
   print_counts(x, "NaN or infinity on one side, not in the largest difference: ", special_of);
   print_counts(x, "no finite error, because they or the exact results are not finite: ", left_out_of);
 }
@@ -183,34 +200,88 @@ static void load_owns(comparison *x, const char *list) {
                &error);
 }
 
+/* Reports whether a file's name is the letter of a matrix, as in "results/D.npy" and "d_h100.npy". */
+static bool is_file_of(const char *path, char letter) {
+  const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+  return tolower((unsigned char)*name) == letter && !isalpha((unsigned char)name[1]);
+}
+
+/* Takes --rtol and --atol; one that is not given is 0 beside the other. */
+static void take_tolerances(smma_compare_request *r) {
+  smma_error error;
+  r->has_tolerances = r->rtol != NO_TOLERANCE || r->atol != NO_TOLERANCE;
+  if (r->rtol == NO_TOLERANCE) r->rtol = 0;
+  if (r->atol == NO_TOLERANCE) r->atol = 0;
+  if (!smma_check_tolerances(r, &error)) smma_die_of(&error);
+}
+
+/* Random A and B, if no files are given. */
+static const smma_random_matrices *random_matrices(const char *shape, const char *data, long long k) {
+  static smma_random_matrices r;
+  smma_error error;
+  if (shape && k) smma_die("--k: --shape gives it; leave one out");
+  if (k < 0 || k > 1 << 30) smma_die("--k: %lld is not a number from 1 to %d", k, 1 << 30);
+  if (!smma_data_from_text(data ? data : "normal", &r.data, &error)) smma_die("--data: %s", error.text);
+  smma_require(smma_read_shape(shape ? shape : "64x64x4096", &r.m, &r.n, &r.k, &error), &error);
+  if (k) r.k = (size_t)k;
+  return &r;
+}
+
 int smma_command_compare(int argc, const char **argv) {
-  static comparison x = {.targets = {.notes = &smma_notes_printed}};
-  const char *gpus = NULL, *plans = NULL, *roundings = NULL, *own = NULL, **paths;
+  static comparison x = {.targets = {.notes = &smma_notes_printed},
+                         .request = {.rtol = NO_TOLERANCE, .atol = NO_TOLERANCE}};
+  const char *gpus = NULL, *plans = NULL, *roundings = NULL, *own = NULL, *shape = NULL, *data = NULL, **paths;
+  long long k = 0;
   smma_choice choice = {.instr = NULL};
   smma_error error;
   int json = 0, status;
-  struct poptOption options[] = {SMMA_LIST_OF_TARGETS(&gpus, "the targets"),
-                                 SMMA_CHOICE_OPTIONS(choice, " (default: f16)"),
-                                 SMMA_PLANS_OPTION(&plans, "GPUs"),
-                                 {"d", 0, POPT_ARG_STRING, &own, 0,
-                                  "results of your own, M x N, to be compared with those of the targets", "FILE,..."},
-                                 SMMA_RAW_OPTION,
-                                 SMMA_ROUND_IN_OPTION(&roundings, "MODE,..."),
-                                 {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
-                                 POPT_TABLEEND};
+  struct poptOption options[] = {
+      SMMA_LIST_OF_TARGETS(&gpus, "the targets"),
+      SMMA_CHOICE_OPTIONS(choice, " (default: f16)"),
+      SMMA_PLANS_OPTION(&plans, "GPUs"),
+      {"d", 0, POPT_ARG_STRING, &own, 0, "results of your own, M x N, to be compared with those of the targets",
+       "FILE,..."},
+      {"rtol", 0, POPT_ARG_DOUBLE, &x.request.rtol, 0,
+       "results are equal within atol + rtol times the first target's, as for "
+       "numpy.isclose (default: only if they are the same bits)",
+       "R"},
+      {"atol", 0, POPT_ARG_DOUBLE, &x.request.atol, 0, "see --rtol", "A"},
+      SMMA_RAW_OPTION,
+      SMMA_ROUND_IN_OPTION(&roundings, "MODE,..."),
+      {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
+      SMMA_OPTION_GROUP("Random data in place of A and B:"),
+      {"shape", 0, POPT_ARG_STRING, &shape, 0, "shape of the product (default: 64x64x4096)", "MxNxK"},
+      {"k", 'k', POPT_ARG_LONGLONG, &k, 0, "K of a product 64 x 64 x K, instead of --shape", "K"},
+      {"data", 0, POPT_ARG_STRING, &data, 0, "kind of data, as 'softmma tolerance --help' lists them (default: normal)",
+       "KIND[=AMOUNT]"},
+      POPT_TABLEEND};
   paths = smma_parse_options(
-      argc, argv, options, 2, 3,
+      argc, argv, options, 0, 3,
       "Without --instr, each GPU computes with its preferred instruction for the format. C and a plan's\n"
       "bias are 0, and the scale factors of a plan's parts are 1. Exit status 1: results differ. Any two\n"
       "NaN are equal ('softmma test' compares the bits of NaN). A third matrix D is a result of your own;\n"
-      "'softmma trace TARGET A B --d D' follows the element in which it differs most.\n",
+      "'softmma trace TARGET A B --d D' follows the element in which it differs most. Without files, A and\n"
+      "B are random numbers in FP32, the same in every run.\n",
       &status);
   if (!paths) return status;
+  take_tolerances(&x.request);
+  if (paths[0] && !paths[1]) smma_die("two files are needed, A and B; or none, for random data");
+  if (paths[0] && (shape || data || k))
+    smma_die("--%s: the files give it; leave it out", shape ? "shape" : data ? "data" : "k");
+  if (!paths[0] && own) smma_die("--d: a result of your own needs the files A and B of which it is the product");
+  if (!paths[0] && smma_raw_encodings) smma_die("--raw: it is for files; leave it out");
   if (paths[2] && own) smma_die("unexpected argument '%s'; give all results to --d, separated by commas", paths[2]);
   if (paths[2]) own = paths[2];
+  if (paths[2] && is_file_of(paths[0], 'd') && is_file_of(paths[2], 'b'))
+    smma_die("the order of the files is A B D, not D A B; a result that is not the last file is --d %s", paths[0]);
   smma_require(smma_is_given(gpus, "--on", "V100,A100,H100", &error), &error);
+  if (paths[2] && is_file_of(paths[2], 'c'))
+    smma_die("%s: compare adds no C; a result of your own of this name is --d %s", paths[2], paths[2]);
   x.files = (smma_files){
-      .path = {[SMMA_OF_A] = paths[0], [SMMA_OF_B] = paths[1]}, .raw = smma_raw_encodings, .hint = SMMA_NO_TRANSPOSE};
+      .path = {[SMMA_OF_A] = paths[0] ? paths[0] : "random A", [SMMA_OF_B] = paths[0] ? paths[1] : "random B"},
+      .random = paths[0] ? NULL : random_matrices(shape, data, k),
+      .raw = smma_raw_encodings,
+      .hint = SMMA_NO_TRANSPOSE};
   smma_add_targets_of_files(&x.targets, gpus, SMMA_MOST_TARGETS, &choice, &x.files);
   smma_end_of_checks();
   smma_require(smma_label_by_gpu(&x.targets, &error) && smma_plan_targets(&x.targets, plans, roundings, &error),

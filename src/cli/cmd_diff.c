@@ -2,13 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "campaign/difference.h"
+#include "campaign/differences.h"
 #include "cli/features.h"
 #include "cli/prove.h"
 #include "cli/row.h"
 #include "cli/target.h"
 
-enum { MOST_SUBJECTS = 16, MOST_K = 1 << 24 };
+enum { MOST_K = 1 << 24 };
 
 typedef struct {
   char gpu[SMMA_TARGET_SIZE],
@@ -62,14 +62,6 @@ static void print_difference(const subject s[2], const smma_unit_difference *d) 
          (unsigned long long)d->normal.rows);
 }
 
-static double rate_of(const subject *x, const subject *y, uint64_t rows, uint64_t seed) {
-  const smma_side side[2] = {x->side, y->side};
-  smma_error error;
-  double rate;
-  smma_require(smma_find_difference_rate(side, rows, seed, &rate, &error), &error);
-  return rate;
-}
-
 static void print_rate(bool same_subject, double rate) {
   if (same_subject)
     printf(" %9s", "-");
@@ -86,34 +78,11 @@ static const char *short_label(const subject *x, char text[260]) {
   return text;
 }
 
-/* Prints the features in which targets differ. Sums of integers have none. */
-static void print_features(const subject *s, int count) {
-  smma_labelled_examination list[MOST_SUBJECTS];
-  smma_examination *of = calloc((size_t)count, sizeof *of);
-  smma_error error;
-  if (!of) smma_die("out of memory");
-  for (int i = 0; i < count; i++) {
-    if (smma_is_integer(s[i].side.instruction->d)) {
-      free(of);
-      return;
-    }
-    smma_require(smma_examine(s[i].side.unit, s[i].side.instruction, SMMA_REPEATED_ROWS, &of[i], &error), &error);
-    list[i] = (smma_labelled_examination){s[i].label, &of[i]};
-  }
-  printf("\nfeatures that differ\n\n");
-  if (!smma_print_features(list, count, true)) printf("none\n");
-  free(of);
-}
-
-static bool print_matrix(const subject *s, int count, uint64_t rows, uint64_t seed) {
-  double rate[MOST_SUBJECTS][MOST_SUBJECTS] = {{0}};
+static void print_table(const subject *s, const smma_differences *d) {
+  const int count = (int)d->request->sides;
+  const unsigned long long rows = d->request->rows;
+  smma_labelled_examination list[SMMA_MOST_SIDES];
   char text[260];
-  bool same = true;
-  for (int i = 0; i < count; i++)
-    for (int j = 0; j < i; j++) {
-      rate[i][j] = rate[j][i] = rate_of(&s[i], &s[j], rows, seed);
-      same = same && rate[i][j] < 0;
-    }
   for (int i = 0; i < count; i++) {
     printf("%-10s ", short_label(&s[i], text));
     print_instruction(&s[i]);
@@ -123,12 +92,31 @@ static bool print_matrix(const subject *s, int count, uint64_t rows, uint64_t se
   for (int i = 0; i < count; i++) printf(" %9s", short_label(&s[i], text));
   for (int i = 0; i < count; i++) {
     printf("\n%-10s", short_label(&s[i], text));
-    for (int j = 0; j < count; j++) print_rate(i == j, rate[i][j]);
+    for (int j = 0; j < count; j++) print_rate(i == j, d->rate[i][j]);
   }
   printf("\n\npercentages of %llu results on normal data that differ; '=': none, also in %llu rows of all kinds\n",
-         (unsigned long long)rows, (unsigned long long)rows);
-  if (!same) print_features(s, count);
-  return same;
+         rows, rows);
+  if (!d->examination) return;
+  for (int i = 0; i < count; i++) list[i] = (smma_labelled_examination){s[i].label, &d->examination[i]};
+  printf("\nfeatures that differ\n\n");
+  if (!smma_print_features(list, count, true)) printf("none\n");
+}
+
+/* Compares every two of several targets. Reports whether all are the same. */
+static bool print_several(const subject *s, int count, uint64_t rows, uint64_t seed, bool json) {
+  smma_side side[SMMA_MOST_SIDES];
+  const char *on[SMMA_MOST_SIDES];
+  smma_differences found;
+  smma_error error;
+  for (int i = 0; i < count; i++) side[i] = s[i].side, on[i] = s[i].gpu;
+  const smma_differences_request r = {side, on, (size_t)count, rows, seed};
+  smma_require(smma_find_differences(&r, &found, &error), &error);
+  if (json)
+    smma_print_datum(smma_differences_datum(&found));
+  else
+    print_table(s, &found);
+  smma_free_differences(&found);
+  return found.same;
 }
 
 static bool print_two(const subject s[2], uint64_t rows, uint64_t seed, bool json) {
@@ -259,7 +247,7 @@ int smma_command_diff(int argc, const char **argv) {
   smma_choice choice = {.instr = NULL};
   long long rows = 100000, seed = 0;
   int json = 0, count = 0, status;
-  subject s[MOST_SUBJECTS];
+  subject s[SMMA_MOST_SIDES];
   smma_unit unit, against;
   smma_error error;
   bool same;
@@ -293,13 +281,12 @@ int smma_command_diff(int argc, const char **argv) {
   if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
   if (against_name && !smma_unit_open(against_name, &against, &error)) smma_die("--against: %s", error.text);
   while (*gpus) {
-    if (count == MOST_SUBJECTS) smma_die("--on: more than %d GPUs", MOST_SUBJECTS);
+    if (count == SMMA_MOST_SIDES) smma_die("--on: more than %d GPUs", SMMA_MOST_SIDES);
     take_subject(&gpus, count > 0 && against_name ? &against : &unit, &names, choice, &s[count]);
     count++;
   }
   if (count < 2) smma_die("one target has nothing to be compared with; for example softmma diff A100 H100");
-  if (count > 2 && json) smma_die("--json: of two GPUs, not of a table");
-  same = count > 2 ? print_matrix(s, count, (uint64_t)rows, (uint64_t)seed)
+  same = count > 2 ? print_several(s, count, (uint64_t)rows, (uint64_t)seed, json)
                    : print_two(s, (uint64_t)rows, (uint64_t)seed, json);
   smma_unit_close(&unit);
   if (against_name) smma_unit_close(&against);

@@ -128,7 +128,7 @@ int smma_command_infer(int argc, const char **argv) {
   if (budget < 1) smma_die("--budget: %lld; it takes at least 1", budget);
   if (most_rows < 0) smma_die("--most-rows: %lld is negative", most_rows);
   if (!gpu && !choice.instr && unit_name && strncmp(unit_name, "custom:", strlen("custom:")) == 0) gpu = unit_name;
-  if (!choice.instr) gpu = smma_target_of_unit(gpu, unit_name);
+  if (!choice.instr) gpu = smma_target_of_unit(gpu, unit_name, &choice);
   smma_require((request.instruction = smma_choose_instruction(gpu, &choice, &error)), &error);
   require_files(&o);
   const bool examines_model = !unit_name;

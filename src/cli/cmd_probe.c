@@ -128,7 +128,7 @@ int smma_command_probe(int argc, const char **argv) {
   if (list) smma_require(smma_check_options("--list", "list", &error), &error);
   if (list) return list_probes();
   if (p.rows < 1 || p.rows > MOST_ROWS) smma_die("--rows: %lld; it takes 1 to %d", p.rows, MOST_ROWS);
-  gpus = smma_target_of_unit(gpus, unit_name);
+  gpus = smma_target_of_unit(gpus, unit_name, &choice);
   smma_require(smma_is_given(gpus, "--on", "H100", &error), &error);
   smma_require(smma_check_choice(gpus, &choice, &error), &error);
   if (strchr(gpus, ',') && witness) smma_die("--witness: of one target, not of several");

@@ -87,6 +87,7 @@ int smma_command_record(int argc, const char **argv) {
   smma_require(smma_read_kind_and_format(kind, format_name, path, &q->recipe.kind, &r.format, &error) &&
                    (json || smma_is_given(path, "--output", "rows.txt", &error)),
                &error);
+  if (!*files && unit_name) gpu = smma_target_of_unit(gpu, unit_name, &choice);
   if (!*files || gpu || choice.instr || choice.in || choice.out)
     smma_require((q->instruction = smma_choose_instruction(gpu, &choice, &error)), &error);
   FILE *const stream = *files ? open_vectors(q, *files) : NULL;

@@ -1,7 +1,11 @@
 /* softmma show: prints the model and the evidence of a GPU or an instruction, or the range of a format. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "cli/describe.h"
 #include "cli/target.h"
 #include "facts/gpu.h"
+#include "rows/list.h"
 
 static smma_datum *instructions_datum(const smma_instruction *const *found, size_t count) {
   smma_datum *list = smma_datum_list();
@@ -39,6 +43,31 @@ static int show_formats(smma_datum *formats, bool json) {
     print_formats(formats);
     smma_datum_free(formats);
   }
+  return smma_finish_output(SMMA_EXIT_EQUAL);
+}
+
+/* Shows encodings of a format, given as values or, with 0x, as encodings. */
+static int show_encodings(const char *name, const char *values, bool json) {
+  const smma_format format = smma_format_from_text(name);
+  const bool hex = strncmp(values, "0x", 2) == 0 && !strpbrk(values, "p.");
+  const smma_list_form form = {"VALUE", format, SMMA_ROUND_NEAREST_EVEN, hex, &smma_notes_printed};
+  smma_error error;
+  int count;
+  if (format == SMMA_NO_FORMAT)
+    return smma_complain("unexpected argument '%s': a value belongs to a format, as in 'softmma show e4m3 0x7e'",
+                         values);
+  uint64_t *encoding = smma_list_read_any(values, &form, &count, &error);
+  if (!encoding) return smma_complain("%s", error.text);
+  smma_datum *list = smma_datum_list();
+  for (int i = 0; i < count; i++) smma_datum_append(list, smma_encoding_datum(format, encoding[i]));
+  free(encoding);
+  if (json) {
+    smma_print_datum(list);
+    return smma_finish_output(SMMA_EXIT_EQUAL);
+  }
+  if (!smma_datum_is_complete(list)) smma_die("out of memory");
+  for (int i = 0; i < count; i++) smma_print_encoding(smma_datum_at(list, (size_t)i));
+  smma_datum_free(list);
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
@@ -99,12 +128,18 @@ int smma_command_show(int argc, const char **argv) {
                                  SMMA_CHOICE_OPTIONS(choice, ""),
                                  {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
                                  POPT_TABLEEND};
-  names = smma_parse_options(argc, argv, options, 0, 1,
-                             "NAME: a canonical name as 'softmma list' prints it, a PTX, SASS or AMD spelling, or a\n"
-                             "number format, such as e5m2 or nvfp4: its range and its encodings.\n"
-                             "A GPU alone shows what its matrix unit computes, one line for each pair of formats.\n",
-                             &status);
+  names =
+      smma_parse_options(argc, argv, options, 0, 2,
+                         "NAME: a canonical name as 'softmma list' prints it, a PTX, SASS or AMD spelling, or a\n"
+                         "number format, such as e5m2 or nvfp4: its range and its encodings.\n"
+                         "A GPU alone shows what its matrix unit computes, one line for each pair of formats.\n"
+                         "VALUE: a list of numbers, or of encodings such as 0x7e; shows the encoding and the value.\n",
+                         &status);
   if (!names) return status;
+  if (*names && names[1]) {
+    smma_require(smma_check_options("a value", "json", &error), &error);
+    return show_encodings(names[0], names[1], json);
+  }
   if (*names && choice.instr) smma_die("--instr: '%s' already gives it; leave it out", *names);
   if (*names && on && smma_format_filter_from_text(*names, SMMA_NO_FORMAT, &filter, NULL) == SMMA_OK)
     choice.in = *names;

@@ -102,15 +102,6 @@ static void find_targets(const tolerance_options *o, const smma_sweep *sweep, sm
 
 /* ---- Operands ---- */
 
-static void parse_shape(const char *text, smma_tolerance_request *r) {
-  unsigned long long size[3];
-  char end;
-  if (sscanf(text, "%llux%llux%llu%c", &size[0], &size[1], &size[2], &end) != 3 || strchr(text, '-') || !size[0] ||
-      !size[1] || !size[2] || size[0] > SIZE_MAX || size[2] > (size_t)1 << 30)
-    smma_die("--shape: '%s' is not MxNxK, each at least 1; for example 64x64x4096", text);
-  r->m = (size_t)size[0], r->n = (size_t)size[1], r->k = (size_t)size[2];
-}
-
 /* Reads the numbers of the files, not their stored forms, so that every target rounds or quantises them. */
 static void take_files(const tolerance_options *o, smma_files *f, smma_prepared_targets *x) {
   smma_tensor *a = &f->of[SMMA_OF_A], *b = &f->of[SMMA_OF_B], *c = &f->of[SMMA_OF_C];
@@ -153,7 +144,7 @@ static void take_operands(const tolerance_options *o, smma_files *files, smma_pr
     take_files(o, files, x);
   } else {
     if (!smma_data_from_text(o->data ? o->data : "normal", &r->data, &error)) smma_die("--data: %s", error.text);
-    parse_shape(o->shape ? o->shape : "64x64x4096", r);
+    smma_require(smma_read_shape(o->shape ? o->shape : "64x64x4096", &r->m, &r->n, &r->k, &error), &error);
     if (o->k != NO_K) r->k = (size_t)o->k;
   }
 }

@@ -1,6 +1,8 @@
 /* softmma trace: follows one element of a product, and shows where targets diverge. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/matrices.h"
 #include "cli/output.h"
@@ -151,7 +153,8 @@ static int run(const trace_options *o, const char **paths) {
 
 int smma_command_trace(int argc, const char **argv) {
   trace_options o = defaults;
-  const char **paths;
+  const char **paths, *row = NULL, *column = NULL;
+  char at[64];
   smma_error error;
   int status;
   struct poptOption options[] = {
@@ -160,6 +163,8 @@ int smma_command_trace(int argc, const char **argv) {
       {"c", 'C', POPT_ARG_STRING, &o.c, 0, "the matrix C (default: zero)", "FILE"},
       {"at", 0, POPT_ARG_STRING, &o.at, 0,
        "the element's row and column, counted from 0 (default: the element that differs most)", "I,J"},
+      {"row", 'i', POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, &row, 0, "I of --at", "I"},
+      {"col", 'j', POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, &column, 0, "J of --at", "J"},
       {"worst", 0, POPT_ARG_NONE, &o.worst, 0,
        "trace the element with the largest error against the exact product; with several targets or --d, the element "
        "that differs most",
@@ -192,12 +197,18 @@ int smma_command_trace(int argc, const char **argv) {
        "number of threads, 0 for all cores; results do not depend on it", "N"},
       POPT_TABLEEND};
   paths = smma_parse_options(
-      argc, argv, options, 2, 2,
+      argc, argv, options, 2, 3,
       "Prints each target's sum after each instruction of one element of A B, how far that sum is from the\n"
       "exact one, and where the targets diverge. Exit status 1 reports that their results differ.\n"
       "Two plans on one GPU: softmma trace --on H100,H100 --plan none,deepgemm --in e4m3 A.npy B.npy\n",
       &status);
   if (!paths) return status;
+  if (paths[2] && (o.at || row || column || !isdigit((unsigned char)*paths[2]) || access(paths[2], F_OK) == 0))
+    smma_die("unexpected argument '%s'; C is -C FILE, a result of your own --d FILE, and the element --at I,J",
+             paths[2]);
+  if (paths[2]) o.at = paths[2];
+  if (!row != !column || (row && o.at)) smma_die("--row and --col name the element together, without --at");
+  if (row) snprintf(at, sizeof at, "%s,%s", row, column), o.at = at;
   smma_require(smma_is_given(o.gpus, "--on", "V100,H100", &error), &error);
   if (o.every < 0 || (o.every && !o.json)) smma_die("--every: it is a number from 1 that goes with --json");
   smma_require(!o.svg || smma_check_file(o.svg, "--svg", o.json ? "the JSON" : "the text", &error), &error);

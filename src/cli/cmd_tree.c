@@ -122,7 +122,7 @@ int smma_command_tree(int argc, const char **argv) {
           "in the result shows which terms are added late. Exit status 2: the results do not show the order.\n",
           &status))
     return status;
-  if (!choice.instr) gpu = smma_target_of_unit(gpu, unit_name);
+  if (!choice.instr) gpu = smma_target_of_unit(gpu, unit_name, &choice);
   i = smma_choose_instruction(gpu, &choice, &error);
   smma_require(i, &error);
   if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);

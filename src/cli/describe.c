@@ -1,5 +1,6 @@
 #include "cli/describe.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "isa/id.h"
@@ -119,7 +120,7 @@ static void print_number(const smma_datum *format, const char *label, const char
   const double value = smma_datum_real_of(number);
   if (smma_datum_kind_of(number) == SMMA_DATUM_NULL) return;
   printf("%-20s%.17g", label, value);
-  if (value != (double)(int)value) printf(" = %a", value);
+  if (fabs(value) > INT32_MAX || value != floor(value)) printf(" = %a", value);
   putchar('\n');
 }
 
@@ -161,6 +162,21 @@ static void print_plain_format(const smma_datum *format) {
   print_codes(format, "infinity", "infinity");
   print_codes(format, "NaN", "nan");
   print_blocks(name);
+}
+
+void smma_print_encoding(const smma_datum *encoding) {
+  static const char *const parts[] = {"sign", "exponent", "fraction"};
+  const smma_datum *value = smma_datum_get(encoding, "value");
+  printf("%-20s0x%s", smma_text_at(encoding, "format"), smma_text_at(encoding, "encoding"));
+  for (int i = 0; i < 3; i++) {
+    const char *bits = smma_datum_text_of(smma_datum_get(encoding, parts[i]));
+    if (bits && *bits) printf("%s %s %s", i ? "," : ":", parts[i], bits);
+  }
+  putchar('\n');
+  if (smma_datum_text_of(value))
+    printf("%-20s%s\n", "value", smma_datum_text_of(value));
+  else
+    print_number(encoding, "value", "value");
 }
 
 void smma_print_format(const smma_datum *format) {

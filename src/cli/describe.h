@@ -17,4 +17,7 @@ void smma_print_gpu(const smma_datum *gpu, const char *name);
 /* Prints what smma_format_datum or smma_block_format_datum returned, one property per line. */
 void smma_print_format(const smma_datum *format);
 
+/* Prints what smma_encoding_datum returned. */
+void smma_print_encoding(const smma_datum *encoding);
+
 #endif

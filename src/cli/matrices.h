@@ -19,6 +19,9 @@ extern int smma_raw_encodings;
 
 bool smma_load_matrix(const char *path, smma_tensor *tensor, smma_error *error);
 
+/* Reads "MxNxK". */
+bool smma_read_shape(const char *text, size_t *m, size_t *n, size_t *k, smma_error *error);
+
 /* Adds the targets of --on for a product of files, whose paths the caller has set. The format of --in is also that of
    files that do not name their own, and it is that alone if each target names its format. Prints errors by smma_check:
    of the targets and, if they have any, also of the files. */

@@ -1,19 +1,19 @@
 /* Reads a command's options with popt: adds common options and other names of options, reads integers itself, joins
-   lists that are given in several parts, and turns arguments that name targets into values of --on. Says for an unknown
-   option which one is meant. */
+   lists that are given in several parts, and turns arguments that name targets into values of --on. */
 #include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/advice.h"
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "cli/refusals.h"
 #include "cli/target.h"
+#include "host/thread.h"
 #include "io/count.h"
-#include "isa/nearest.h"
+#include "unit/unit.h"
 
 enum { MAX_OPTIONS = 48, MAX_GROUPS = 8 };
 
@@ -36,6 +36,12 @@ static const char **plain_arguments; /* the arguments that name no target, follo
 static const struct poptOption *table_read; /* the command's table, once its options are read */
 static bool is_set[MAX_OPTIONS];            /* whether the command line has an option, or a later name of it */
 
+static char *defaults[MAX_OPTIONS]; /* values of the table's strings before the command line is read */
+
+/* Values of the table's integers before the command line is read. An integer without a default in --help has 0 or -1
+   there, which stands for an option that was not given. */
+static long long initial[MAX_OPTIONS];
+
 static char *output_path; /* the value of -o in a command whose table has no option "output" */
 
 static void free_options(void) {
@@ -57,7 +63,7 @@ static void list_strings(const struct poptOption *table, char *values[MAX_OPTION
 
 /* Notes which strings popt has copied, to free them at exit: all that are no longer the table's defaults, and the words
    of options that may be repeated. */
-static void own_strings(const struct poptOption *table, char *const defaults[MAX_OPTIONS]) {
+static void own_strings(const struct poptOption *table) {
   list_strings(table, strings);
   for (int i = 0; i < MAX_OPTIONS; i++)
     for (int j = 0; j < MAX_OPTIONS; j++) /* two names of one option have one string */
@@ -80,76 +86,6 @@ static int print_command_help(const char *details, bool has_targets) {
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
-static const struct poptOption *find_option(const struct poptOption *table, const char *name) {
-  for (const struct poptOption *o = table; o->longName || o->arg; o++)
-    if (o->longName && strcmp(o->longName, name) == 0) return o;
-  return NULL;
-}
-
-/* ---- Errors. These functions, like all that return an exit status, print one line and return SMMA_EXIT_FAILED ---- */
-
-/* Complains of an unknown option that has an advice in this command; once of several that have the same. Otherwise
-   returns SMMA_EXIT_EQUAL. */
-static int refuse_related(const struct poptOption *table, const char *bad, const char *name) {
-  static const char *printed;
-  const char *advice;
-  for (size_t at = 0; (advice = smma_advice(command->name, name, &at));) {
-    const struct poptOption *o = find_option(table, advice);
-    if (advice == printed) return SMMA_EXIT_FAILED;
-    if (!o && !strchr(advice, ' ')) continue; /* an option of other commands */
-    printed = advice;
-    if (!o) return smma_complain("%s: unknown option; %s", bad, advice);
-    return smma_complain("%s: unknown option; type --%s%s%s (see 'softmma %s --help')", bad, advice,
-                         o->argDescrip ? " " : "", o->argDescrip ? o->argDescrip : "", command->name);
-  }
-  return SMMA_EXIT_EQUAL;
-}
-
-/* Complains of an unknown option, with the known options nearest to it. One letter has no nearest. */
-static int refuse_unknown_option(const struct poptOption *table, const char *bad, const char *program_name) {
-  const char *name = bad + strspn(bad, "-");
-  char query[64], candidate[64], list[256];
-  smma_nearest nearest;
-  snprintf(query, sizeof query, "%.*s", (int)strcspn(name, "="), name);
-  if (*query && refuse_related(table, bad, query)) return SMMA_EXIT_FAILED;
-  if (isdigit((unsigned char)*query) && find_option(table, "hex"))
-    return smma_complain("%s: unknown option; give a list that begins with '-' by an option, as in -a '-1 2'", bad);
-  if (strlen(query) < 2) return smma_complain("%s: unknown option (see '%s --help')", bad, program_name);
-  smma_nearest_start(&nearest, query);
-  for (int i = 0; i < MAX_OPTIONS && (table[i].longName || table[i].arg); i++) {
-    if (!table[i].longName || table[i].argInfo & POPT_ARGFLAG_DOC_HIDDEN) continue;
-    snprintf(candidate, sizeof candidate, "--%s", table[i].longName);
-    smma_nearest_consider(&nearest, candidate, table[i].longName);
-  }
-  smma_nearest_consider(&nearest, "--help", "help");
-  smma_nearest_hint(&nearest, list, sizeof list);
-  return smma_complain("%s: unknown option%s (see '%s --help')", bad, list, program_name);
-}
-
-static const struct poptOption *find_letter(const struct poptOption *table, char letter) {
-  for (const struct poptOption *o = table; o->longName || o->arg; o++)
-    if (o->shortName == letter) return o;
-  return NULL;
-}
-
-/* Complains of an option without its value, which it describes. */
-static int refuse_no_value(const struct poptOption *table, const char *bad, const char *program_name) {
-  const char *name = bad + strspn(bad, "-");
-  const struct poptOption *o = name - bad == 1 ? find_letter(table, *name) : find_option(table, name);
-  return o && o->argDescrip ? smma_complain("%s: missing argument; type %s %s: %s", bad, bad, o->argDescrip, o->descrip)
-                            : smma_complain("%s: missing argument (see '%s --help')", bad, program_name);
-}
-
-/* Complains of an option's value, as in "--rows: 'abc'". popt reports only the value or only the option,
-   so the command line is searched for both. */
-static int refuse_value(const struct poptOption *table, int argc, const char **argv, const char *bad, int code) {
-  if (code == POPT_ERROR_NOARG) return refuse_no_value(table, bad, argv[0]);
-  for (int i = 2; i < argc; i++)
-    if (bad[0] != '-' && argv[i - 1][0] == '-' && strcmp(argv[i], bad) == 0)
-      return smma_complain("%s: '%s': %s (see '%s --help')", argv[i - 1], bad, poptStrerror(code), argv[0]);
-  return smma_complain("%s: %s (see '%s --help')", bad, poptStrerror(code), argv[0]);
-}
-
 /* ---- The table that popt reads: smma_read_count reads integers instead of popt, and groups have headings ---- */
 
 static struct poptOption popt_table[MAX_OPTIONS];    /* the command's table, as popt sees it */
@@ -159,12 +95,6 @@ static char descriptions[MAX_OPTIONS][512];
 static bool is_integer(const struct poptOption *o) {
   const unsigned type = o->argInfo & POPT_ARG_MASK;
   return type == POPT_ARG_INT || type == POPT_ARG_LONGLONG;
-}
-
-/* Reports whether the option takes a list: the text for its argument is a list, such as "GPU,...". Further uses of the
-   option add elements. */
-static bool is_list(const struct poptOption *o) {
-  return o->argDescrip && (strchr(o->argDescrip, ',') || strcmp(o->argDescrip, "LIST") == 0);
 }
 
 static bool is_string(const struct poptOption *o) { return (o->argInfo & POPT_ARG_MASK) == POPT_ARG_STRING; }
@@ -212,15 +142,23 @@ static int build_popt_table(const struct poptOption *table) {
 }
 
 /* Reads the value of an integer option, whose text popt has just read. */
-static int store_integer(const struct poptOption *o) {
+static int store_integer(const struct poptOption *o, int index) {
   char *text = poptGetOptArg(context);
   long long value = 0;
   const bool is_int = (o->argInfo & POPT_ARG_MASK) == POPT_ARG_INT;
+  if (text && access(text, F_OK) == 0 && strcmp(o->longName, "rows") == 0) {
+    const int status =
+        smma_complain("--rows: '%s' is a file; 'softmma verify %s --unit UNIT' runs its test vectors", text, text);
+    free(text);
+    return status;
+  }
   const bool good = text && smma_read_count(text, &value) && (!is_int || (value <= INT_MAX && value >= INT_MIN));
   if (!good)
     smma_complain("--%s: '%s' is no " SMMA_COUNT_WORDS "%s", o->longName, text ? text : "",
                   is_int ? ", or is too large" : ", or not below 2^63");
   free(text);
+  if (good && !(o->argInfo & POPT_ARGFLAG_SHOW_DEFAULT) && initial[index] < 1 && value == initial[index])
+    return smma_complain("--%s: %lld is too small; the least is %lld", o->longName, value, value + 1);
   if (good && is_int)
     *(int *)o->arg = (int)value;
   else if (good)
@@ -246,19 +184,98 @@ static int append_to_list(const struct poptOption *o, char *before) {
    option that replaces them. */
 static const struct poptOption *former_letter;
 
+/* Reports whether the command prints results as JSON and writes no file of its own, so that it also prints CSV. */
+static bool prints_csv(const struct poptOption *table) {
+  return smma_find_option(table, "json") && !smma_find_option(table, "output") && !smma_find_option(table, "csv");
+}
+
+static int asks_quiet;
+static int asks_csv; /* whether --csv, --format csv or -o FILE.csv was given */
+
+static void set_json(const struct poptOption *table) {
+  const struct poptOption *json = smma_find_option(table, "json");
+  *(int *)json->arg = is_set[json - table] = true;
+}
+
+/* Gives the variable of a string option its value before this use. Returns the value of this use. */
+static char *take_back(const struct poptOption *o, int index, char *given[MAX_OPTIONS]) {
+  char *value = *(char **)o->arg;
+  *(char **)o->arg = given[index] ? given[index] : defaults[index];
+  is_set[index] = given[index] != NULL;
+  return value;
+}
+
+/* Reports whether --format, a synonym of --in, has the name of a form and not of a number format. */
+static bool is_form_of_output(const struct poptOption *o) {
+  const char *value = *(char **)o->arg;
+  return o->longName && strcmp(o->longName, "in") == 0 && smma_has_word("json csv text", value);
+}
+
+static int take_form(const struct poptOption *table, const struct poptOption *o, int index, char *given[MAX_OPTIONS]) {
+  char *form = take_back(o, index, given);
+  const bool json = strcmp(form, "json") == 0, csv = strcmp(form, "csv") == 0;
+  free(form);
+  if (json && !smma_find_option(table, "json"))
+    return smma_complain("--format json: softmma %s prints text", command->name);
+  if (csv && !prints_csv(table)) return smma_complain("--format csv: softmma %s has no table", command->name);
+  if (json) set_json(table);
+  if (csv) asks_csv = true;
+  return SMMA_EXIT_EQUAL;
+}
+
+/* Targets that were values of other options, as "--against H100:f16", in their order. */
+enum { MOST_MOVED = 16 };
+static struct {
+  const char *option;
+  char *target, text[SMMA_TARGET_SIZE]; /* the target, and a copy for a note */
+} moved[MOST_MOVED];
+static int moved_count;
+
+/* Reports whether --unit, --against or --instr has a target as its value. */
+static bool is_target_of(const struct poptOption *table, const struct poptOption *o) {
+  const char *value = *(char **)o->arg;
+  if (!smma_find_option(table, "on") || !o->longName || !*value || smma_ends_with(value, ".json")) return false;
+  if (strcmp(o->longName, "instr") == 0) return strchr(value, ':') && smma_names_target(value);
+  return smma_has_word("unit against", o->longName) && !smma_unit_is_kind(value) && smma_names_target(value);
+}
+
 /* Stores the value that popt has read for option `o` of the table. `given` holds the strings of earlier uses, at the
    index of the first option with the same variable. */
 static int take_value(const struct poptOption *table, const struct poptOption *o, char *given[MAX_OPTIONS]) {
   int index = 0, status = SMMA_EXIT_EQUAL;
   while (table[index].arg != o->arg) index++;
   is_set[index] = true;
-  if (is_integer(o)) return store_integer(o);
+  if (is_integer(o)) return store_integer(o, index);
   if (!is_string(o)) return SMMA_EXIT_EQUAL;
   if (!*(char **)o->arg) return smma_complain("out of memory"); /* popt failed to copy it */
+  if (is_form_of_output(o)) return take_form(table, o, index, given);
+  if (moved_count < MOST_MOVED && is_target_of(table, o)) {
+    moved[moved_count].option = o->longName;
+    moved[moved_count].target = take_back(o, index, given);
+    snprintf(moved[moved_count].text, SMMA_TARGET_SIZE, "%s", moved[moved_count].target);
+    moved_count++;
+    return SMMA_EXIT_EQUAL;
+  }
   if (!o->longName) former_letter = o;
-  if (given[index] && is_list(o)) status = append_to_list(o, given[index]);
+  if (given[index] && smma_takes_list(o)) status = append_to_list(o, given[index]);
   free(given[index]);
   given[index] = *(char **)o->arg;
+  return status;
+}
+
+/* Adds a target, which it owns, to those of --on. */
+static int add_target(const struct poptOption *table, char *target, char *given[MAX_OPTIONS]) {
+  const struct poptOption *on = smma_find_option(table, "on");
+  char **variable = on->arg;
+  if (*variable && !smma_takes_list(on)) return smma_refuse_target(command, table, *variable, target);
+  *variable = target;
+  return take_value(table, on, given);
+}
+
+/* Adds the targets that were values of other options to those of --on. */
+static int add_moved_targets(const struct poptOption *table, char *given[MAX_OPTIONS]) {
+  int status = SMMA_EXIT_EQUAL;
+  for (int i = 0; i < moved_count && status == SMMA_EXIT_EQUAL; i++) status = add_target(table, moved[i].target, given);
   return status;
 }
 
@@ -276,7 +293,14 @@ static void describe_usage(char *text, size_t size) {
 /* ---- Options of every command, and other names that users try for an option ---- */
 
 /* popt's value of -o and --output in a command whose table has no option "output". */
-enum { OUTPUT = MAX_OPTIONS + 1 };
+enum { OUTPUT = MAX_OPTIONS + 1, NEEDLESS, MOST_NEEDLESS = 8 };
+
+/* Options of this command that take a value and have no effect, and why. */
+static struct {
+  char name[64];
+  const char *reason;
+} needless_options[MOST_NEEDLESS];
+static char *needless_value;
 
 /* Options that -o stands for, if the command has them and the name of the file has this ending. */
 static const struct {
@@ -285,102 +309,77 @@ static const struct {
 
 enum { PICTURES = sizeof pictures / sizeof *pictures };
 
-/* A synonym stands for the option, if the command has it and has no option of the synonym's name. */
-static const struct {
-  const char *name, *option;
-} synonyms[] = {{"gpu", "on"},
-                {"arch", "on"},
-                {"target", "on"},
-                {"instruction", "instr"},
-                {"in-format", "in"},
-                {"in-dtype", "in"},
-                {"in_dtype", "in"},
-                {"dtype", "in"},
-                {"format", "in"},
-                {"out-format", "out"},
-                {"out-dtype", "out"},
-                {"out_dtype", "out"},
-                {"out-type", "out"},
-                {"in-type", "in"},
-                {"acc", "out"},
-                {"accumulator", "out"},
-                {"accumulate", "out"},
-                {"model", "on"},
-                {"module", "name"},
-                {"quick", "small"},
-                {"promote", "promote-every"},
-                {"promotion", "promote-every"},
-                {"compare", "blas"},
-                {"baseline", "blas"},
-                {"to", "format"},
-                {"count", "rows"},
-                {"vectors", "rows"},
-                {"assertion", "sva"},
-                {"assert", "sva"},
-                {"assertions", "sva"},
-                {"bind", "sva"},
-                {"element", "at"},
-                {"size", "shape"},
-                {"dist", "data"},
-                {"distribution", "data"},
-                {"bits", "raw"},
-                {"encodings", "raw"},
-                {"with", "d"},
-                {"own", "d"},
-                {"result", "d"},
-                {"results", "d"},
-                {"expected", "d"}};
+static int asks_help, asks_strict, threads;
 
-enum { SYNONYMS = sizeof synonyms / sizeof *synonyms };
+/* Commands that compute on several threads, apart from those with an option of their own. */
+static const char threaded[] =
+    "compare diff test probe infer verify coverage self-test vectors gen vectors record vectors next";
 
-static int asks_help, asks_quiet, asks_strict, asks_csv;
-
-/* Reports whether the command prints results as JSON and writes no file of its own, so that it also prints CSV. */
-static bool prints_csv(const struct poptOption *table) {
-  return find_option(table, "json") && !find_option(table, "output") && !find_option(table, "csv");
-}
+enum { MOST_THREADS = 1024 };
 
 /* Returns what --help says about -o. */
 static const char *describe_output(const struct poptOption *table) {
   static char text[256];
   size_t used = (size_t)snprintf(text, sizeof text, "write the output to this file, once it is complete");
-  if (find_option(table, "json")) used += (size_t)snprintf(text + used, sizeof text - used, "; FILE.json: as JSON");
+  if (smma_find_option(table, "json"))
+    used += (size_t)snprintf(text + used, sizeof text - used, "; FILE.json: as JSON");
   if (prints_csv(table)) used += (size_t)snprintf(text + used, sizeof text - used, "; FILE.csv: as CSV");
   for (int i = 0; i < PICTURES; i++)
-    if (find_option(table, pictures[i].option))
+    if (smma_find_option(table, pictures[i].option))
       used += (size_t)snprintf(text + used, sizeof text - used, "; FILE%s: as --%s", pictures[i].ending,
                                pictures[i].option);
   return text;
 }
 
-/* Fills `common` with --help, --quiet, --strict (if the command has --on), --csv, -c for -C, -o (if the command has no
-   output of its own), and the synonyms that the command's table does not have itself. */
-static void take_common_options(const struct poptOption *table, struct poptOption common[SYNONYMS + 7]) {
+/* Fills `common` with --help, --quiet, --strict (if the command has --on), --threads, --csv, -c for -C, -o (if the
+   command has no output of its own), and the synonyms that the command's table does not have itself. */
+static void take_common_options(const struct poptOption *table,
+                                struct poptOption common[SMMA_SYNONYMS + MOST_NEEDLESS + 9]) {
   int count = 0;
   common[count++] = (struct poptOption){"help", 'h', POPT_ARG_NONE, &asks_help, 0, "show this help", NULL};
   common[count++] =
       (struct poptOption){"quiet", 'q', POPT_ARG_NONE, &asks_quiet, 0, "print no notes and no progress", NULL};
-  if (find_option(table, "on"))
+  if (smma_find_option(table, "on"))
     common[count++] = (struct poptOption){
         "strict", 0, POPT_ARG_NONE, &asks_strict, 0, "refuse models without recorded results and without emulator",
         NULL};
+  if (smma_has_word(threaded, command->name))
+    common[count++] = (struct poptOption){
+        "threads", 't', POPT_ARG_INT, &threads, 0, "number of threads, 0 for all cores (default: 0)", "T"};
   if (prints_csv(table))
     common[count++] =
         (struct poptOption){"csv", 0, POPT_ARG_NONE, &asks_csv, 0, "print the table of --json as CSV", NULL};
-  const struct poptOption *c = find_option(table, "c");
+  const struct poptOption *c = smma_find_option(table, "c");
   if (c && c->shortName == 'C')
     common[count++] =
         (struct poptOption){NULL, 'c', c->argInfo | POPT_ARGFLAG_DOC_HIDDEN, c->arg, (int)(c - table) + 1, NULL, NULL};
-  if (!find_option(table, "output"))
+  if (!smma_find_option(table, "output"))
     common[count++] =
         (struct poptOption){"output", 'o', POPT_ARG_STRING, &output_path, OUTPUT, describe_output(table), "FILE"};
-  for (int i = 0; i < SYNONYMS; i++) {
-    const struct poptOption *o = find_option(table, synonyms[i].option);
-    if (!o || find_option(table, synonyms[i].name) || smma_why_needless(command->name, synonyms[i].name)) continue;
-    common[count] = popt_table[o - table];
-    common[count].longName = synonyms[i].name;
+  for (int i = 0; i < SMMA_SYNONYMS; i++) {
+    const smma_synonym *synonym = &smma_synonyms[i];
+    const struct poptOption *o = smma_find_option(table, synonym->option);
+    int of_all = 0; /* the index of a common option */
+    while (!o && of_all < count && strcmp(common[of_all].longName ? common[of_all].longName : "", synonym->option) != 0)
+      of_all++;
+    if ((!o && of_all == count) || smma_find_option(table, synonym->name) ||
+        smma_has_advice(command->name, synonym->name))
+      continue;
+    common[count] = o ? popt_table[o - table] : common[of_all];
+    common[count].longName = synonym->name;
     common[count].shortName = 0;
     common[count++].argInfo |= POPT_ARGFLAG_DOC_HIDDEN;
+  }
+  for (size_t at = 0, i = 0; i < MOST_NEEDLESS; i++) {
+    needless_options[i].reason = smma_needless_with_value(command->name, &at, needless_options[i].name);
+    if (!needless_options[i].reason) break;
+    common[count++] = (struct poptOption){needless_options[i].name,
+                                          0,
+                                          POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN,
+                                          &needless_value,
+                                          NEEDLESS + (int)i,
+                                          NULL,
+                                          NULL};
   }
   common[count] = (struct poptOption)POPT_TABLEEND;
 }
@@ -401,46 +400,39 @@ static const char *first_argument[] = {"first", NULL};
 
 /* Sets the flag whose name, without "--", is the argument. Returns false if the command has none, or it is a file. */
 static bool take_flag(const struct poptOption *table, const char *text) {
-  const struct poptOption *flag = find_option(table, text);
+  const struct poptOption *flag = smma_find_option(table, text);
   if (!flag || !flag->arg || (flag->argInfo & POPT_ARG_MASK) != POPT_ARG_NONE || access(text, F_OK) == 0) return false;
   *(int *)flag->arg = 1;
   is_set[flag - table] = true;
   return true;
 }
 
-/* Takes a program as the unit under test: an executable file, or a plug-in, in a command with --unit. Names that a
-   shell would change are left to the user. */
+/* Takes a program, a plug-in or the name of a kind of unit as the unit under test, in a command with --unit. "x86" is
+   the name of an architecture, too, and names a target; "cpu" is the unit. */
 static bool take_program(const struct poptOption *table, const char *text) {
-  static const char *const endings[] = {".txt", ".bin", ".hex", ".csv", ".json", ".jsonl", ".npy"};
-  const struct poptOption *unit = find_option(table, "unit");
-  const bool plugin = smma_ends_with(text, ".so");
+  const struct poptOption *unit = smma_find_option(table, "unit");
   char name[512];
-  struct stat file;
-  if (!unit || is_set[unit - table] || strlen(text) > 400 || text[strcspn(text, " \t\n'\"\\$`*?&|;<>()~#:")] ||
-      stat(text, &file) || !S_ISREG(file.st_mode) || (!plugin && access(text, X_OK) != 0))
+  if (!unit || is_set[unit - table]) return false;
+  if (strcmp(text, "cpu") == 0)
+    snprintf(name, sizeof name, "x86");
+  else if (smma_unit_is_kind(text) && !smma_names_target(text) && strcmp(text, "model") != 0)
+    snprintf(name, sizeof name, "%s", text);
+  else if (!smma_unit_of_file(text, name, sizeof name))
     return false;
-  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-    if (smma_ends_with(text, endings[i])) return false; /* data, on a file system where each file can be executed */
-  snprintf(name, sizeof name, "%s:%s%s", plugin ? "plugin" : "pipe", strchr(text, '/') ? "" : "./", text);
   *(char **)unit->arg = strdup(name);
   is_set[unit - table] = true;
   return true;
 }
 
-/* Complains of a second target of a command that takes one. */
-static int refuse_target(const struct poptOption *table, const char *one, const char *other) {
-  const char *file = smma_ends_with(one, ".json") ? one : other;
-  char mend[1200] = "";
-  if (strcmp(command->name, "vectors next") == 0)
-    snprintf(mend, sizeof mend,
-             "; other candidates are units: 'softmma custom %.400s -o other.json', then --unit model --against "
-             "custom:other.json",
-             other);
-  else if (find_option(table, "unit") && smma_ends_with(file, ".json"))
-    snprintf(mend, sizeof mend, "; the unit under test is --unit custom:%.500s", file);
-  else if (find_option(table, "against"))
-    snprintf(mend, sizeof mend, "; 'softmma diff %.500s %.500s' compares two models", one, other);
-  return smma_complain("two targets, '%s' and '%s': softmma %s takes one%s", one, other, command->name, mend);
+/* Takes the file of a custom unit as the unit under test, if the one target of the command is named. */
+static bool take_custom_unit(const struct poptOption *table, const char *text) {
+  const struct poptOption *unit = smma_find_option(table, "unit"), *on = smma_find_option(table, "on");
+  if (!unit || !on || is_set[unit - table] || smma_takes_list(on) || !*(char **)on->arg ||
+      !smma_ends_with(text, ".json"))
+    return false;
+  *(char **)unit->arg = strdup(text);
+  is_set[unit - table] = true;
+  return true;
 }
 
 static bool is_command(const char *name) {
@@ -449,39 +441,24 @@ static bool is_command(const char *name) {
   return false;
 }
 
-/* Complains of the first argument of a command that multiplies files, if it is neither a file nor looks like the name
-   of one: it was meant as a GPU. Otherwise returns SMMA_EXIT_EQUAL. */
-static int refuse_unknown_gpu(const struct poptOption *on, const char *text) {
-  char gpu[SMMA_GPU_TEXT_SIZE];
-  smma_error error;
-  if (!on || *(char **)on->arg || !strstr(command->arguments, " A B") || !isalpha((unsigned char)*text) ||
-      strpbrk(text, "./") || access(text, F_OK) == 0)
-    return SMMA_EXIT_EQUAL;
-  smma_split_target(text, gpu);
-  return smma_resolve_arch(gpu, &error) == SMMA_ARCH_COUNT ? smma_complain("%s", error.text) : SMMA_EXIT_EQUAL;
-}
-
 /* Takes the arguments, and counts those that name no target. popt stores NULL for one for which it has no memory. */
 static int take_arguments(const struct poptOption *table, char *given[MAX_OPTIONS], int *count) {
-  const struct poptOption *on = find_option(table, "on");
+  const struct poptOption *on = smma_find_option(table, "on");
   int status = SMMA_EXIT_EQUAL;
   if (!poptGetArg(context)) return smma_complain("out of memory");
   while (status == SMMA_EXIT_EQUAL && poptGetArgs(context)) {
-    char **variable = on ? on->arg : NULL;
     const char *text = poptGetArg(context);
     if (!text) return smma_complain("out of memory");
     if (take_flag(table, text)) continue;
     if (on && is_command(text) && access(text, F_OK) != 0)
       return smma_complain("'%s' is a command of its own: softmma %s", text, text);
-    if (take_program(table, text)) continue;
+    if (take_program(table, text) || take_custom_unit(table, text)) continue;
     if (!on || !is_target(text)) {
-      status = refuse_unknown_gpu(on, text);
+      status = smma_refuse_unknown_gpu(command, on, text);
       plain_arguments[(*count)++] = text;
       continue;
     }
-    if (*variable && !is_list(on)) return refuse_target(table, *variable, text);
-    *variable = strdup(text);
-    status = take_value(table, on, given);
+    status = add_target(table, strdup(text), given);
   }
   return status;
 }
@@ -489,10 +466,10 @@ static int take_arguments(const struct poptOption *table, char *given[MAX_OPTION
 /* Writes the GPU of the target before it in front of each target of --on that begins with a colon: "H100:f16,:tf32" is
    "H100:f16,H100:tf32". */
 static int complete_targets(const struct poptOption *table) {
-  const struct poptOption *on = find_option(table, "on");
+  const struct poptOption *on = smma_find_option(table, "on");
   char **list = on ? on->arg : NULL, gpu[SMMA_GPU_TEXT_SIZE] = "", *text = NULL;
   size_t size;
-  if (!list || !*list || !is_list(on) || !strstr(*list, ",:")) return SMMA_EXIT_EQUAL;
+  if (!list || !*list || !smma_takes_list(on) || !strstr(*list, ",:")) return SMMA_EXIT_EQUAL;
   FILE *stream = open_memstream(&text, &size);
   if (!stream) return smma_complain("out of memory");
   for (const char *target = *list; *target;) {
@@ -508,43 +485,9 @@ static int complete_targets(const struct poptOption *table) {
   return SMMA_EXIT_EQUAL;
 }
 
-/* Complains of the first argument that is neither a file nor looks like the name of one, because it was meant as
-   something else, such as a misspelled target. Returns SMMA_EXIT_EQUAL if there is no such argument. */
-static int refuse_no_file(const struct poptOption *table, const char *program_name) {
-  smma_error error;
-  smma_formats formats;
-  for (const char **text = plain_arguments; find_option(table, "on") && *text; text++) {
-    if (is_list(find_option(table, "on")) && access(*text, F_OK) != 0 &&
-        smma_formats_from_text(*text, SMMA_NO_FORMAT, &formats, &error) == SMMA_OK)
-      return smma_complain("'%s' is a format; type :%s for the GPU before it", *text, *text);
-    if (find_option(table, "at") && isdigit((unsigned char)**text) && access(*text, F_OK) != 0)
-      return smma_complain("unexpected argument '%s'; the element is --at I,J (see '%s --help')", *text, program_name);
-    if (strcmp(*text, "exact") == 0 && is_list(find_option(table, "on")))
-      return smma_complain("'exact' is not a target; leave it out: errors are those against the exact product");
-    if (access(*text, F_OK) != 0 && !strpbrk(*text, "./") && smma_resolve_arch(*text, &error) == SMMA_ARCH_COUNT)
-      return smma_complain("%s (see 'softmma list --gpus')", error.text);
-  }
-  return SMMA_EXIT_EQUAL;
-}
-
-/* Complains of too many arguments. */
-static int refuse_argument(const struct poptOption *table, int most, const char *program_name) {
-  if (refuse_no_file(table, program_name)) return SMMA_EXIT_FAILED;
-  return smma_complain(
-      "unexpected argument '%s'%s (see '%s --help')", plain_arguments[most],
-      find_option(table, "d") && find_option(table, "c") ? "; C is -C FILE, and a result of your own is --d FILE"
-      : find_option(table, "d")                          ? "; give all results of your own to --d, separated by commas"
-      : find_option(table, "unit")                       ? "; a program under test is --unit pipe:PROGRAM"
-      : find_option(table, "format")
-          ? "; type -o FILE.txt, FILE.bin (binary), FILE.hex (readmemh), FILE.csv, FILE.json or FILE.jsonl"
-      : find_option(table, "output") ? "; -o FILE names the file to write"
-                                     : "",
-      program_name);
-}
-
 /* Reports whether --on takes targets, and not only the name of a GPU. */
 static bool takes_targets(const struct poptOption *table) {
-  const struct poptOption *on = find_option(table, "on");
+  const struct poptOption *on = smma_find_option(table, "on");
   return on && on->argDescrip && strncmp(on->argDescrip, "TARGET", strlen("TARGET")) == 0;
 }
 
@@ -561,11 +504,6 @@ static void add_unknown(unknown_options *u, const char *name) {
     u->name[u->count++] = name;
 }
 
-static void set_json(const struct poptOption *table) {
-  const struct poptOption *json = find_option(table, "json");
-  *(int *)json->arg = is_set[json - table] = true;
-}
-
 /* Takes the file of -o, which popt has stored in `output_path` in place of `earlier`. A picture becomes the value of
    the option that draws it, and JSON sets --json. */
 static int take_output(const struct poptOption *table, char *earlier, char *given[MAX_OPTIONS]) {
@@ -573,16 +511,14 @@ static int take_output(const struct poptOption *table, char *earlier, char *give
   smma_error error;
   if (!path) return smma_complain("out of memory");
   for (int i = 0; i < PICTURES; i++) {
-    const struct poptOption *o = find_option(table, pictures[i].option);
+    const struct poptOption *o = smma_find_option(table, pictures[i].option);
     if (!o || !smma_ends_with(path, pictures[i].ending)) continue;
     output_path = earlier;
     *(char **)o->arg = path;
     return take_value(table, o, given);
   }
   free(earlier);
-  const bool has_json = find_option(table, "json"), has_csv = prints_csv(table);
-  if (has_json && smma_ends_with(path, ".json")) set_json(table);
-  if (has_csv && smma_ends_with(path, ".csv")) asks_csv = 1;
+  const bool has_json = smma_find_option(table, "json"), has_csv = prints_csv(table);
   return smma_check_ending(path, "-o",
                            has_csv    ? ".txt, .json or .csv"
                            : has_json ? ".txt or .json"
@@ -592,10 +528,32 @@ static int take_output(const struct poptOption *table, char *earlier, char *give
              : smma_complain("%s", error.text);
 }
 
+/* Chooses between text, JSON and CSV by --json, --csv and the ending of -o, which must not contradict each other. */
+static int choose_form(const struct poptOption *table) {
+  const struct poptOption *json = smma_find_option(table, "json");
+  const char *ending = output_path ? strrchr(output_path, '.') : NULL;
+  const bool asks_json = json && is_set[json - table];
+  if (!json) return SMMA_EXIT_EQUAL;
+  if (asks_json && asks_csv) return smma_complain("--json and --csv are two forms; give one of them");
+  if (ending && ((asks_csv && strcmp(ending, ".json") == 0) || (asks_json && strcmp(ending, ".csv") == 0)))
+    return smma_complain("-o: '%s' ends with %s; leave out %s", output_path, ending, asks_csv ? "--csv" : "--json");
+  if (ending && strcmp(ending, ".csv") == 0 && prints_csv(table)) asks_csv = true;
+  if (asks_csv || (ending && strcmp(ending, ".json") == 0)) set_json(table);
+  return SMMA_EXIT_EQUAL;
+}
+
 /* Sorts an option that the command does not have: a flag for what it does anyway is only noted. */
 static void take_unknown(const char *bad, unknown_options *unknown, unknown_options *needless) {
   const char *name = bad + strspn(bad, "-");
   add_unknown(name - bad == 2 && smma_why_needless(command->name, name) ? needless : unknown, bad);
+}
+
+static void note_needless_value(int option) {
+  if (!asks_quiet)
+    smma_note("--%s %s has no effect: %s", needless_options[option].name, needless_value,
+              needless_options[option].reason);
+  free(needless_value);
+  needless_value = NULL;
 }
 
 static void note_needless(const unknown_options *needless) {
@@ -613,20 +571,22 @@ static int read_options(const struct poptOption *table, int *code, int *count, u
        earlier_output = output_path)
     if (*code == OUTPUT)
       status = take_output(table, earlier_output, given);
+    else if (*code >= NEEDLESS)
+      note_needless_value(*code - NEEDLESS);
     else if (*code > 0)
       status = take_value(table, &table[*code - 1], given);
     else
       take_unknown(poptBadOption(context, POPT_BADOPTION_NOALIAS), unknown, needless);
   if (status == SMMA_EXIT_EQUAL && *code == -1 && !unknown->count && !asks_help)
     status = take_arguments(table, given, count);
+  if (status == SMMA_EXIT_EQUAL && *code == -1 && !unknown->count) status = add_moved_targets(table, given);
   return status == SMMA_EXIT_EQUAL ? complete_targets(table) : status;
 }
 
 const char **smma_parse_options(int argc, const char **argv, struct poptOption *table, int least, int most,
                                 const char *details, int *status) {
   static char program[64];
-  static struct poptOption common[SYNONYMS + 7];
-  char *defaults[MAX_OPTIONS] = {NULL};
+  static struct poptOption common[SMMA_SYNONYMS + MOST_NEEDLESS + 9];
   char usage[1024];
   unknown_options unknown = {.count = 0}, needless = {.count = 0};
   int code = -1, count = 0, groups = build_popt_table(table);
@@ -642,30 +602,37 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   describe_usage(usage, sizeof usage);
   poptSetOtherOptionHelp(context, usage);
   list_strings(table, defaults);
+  for (int i = 0; i < MAX_OPTIONS && (table[i].longName || table[i].arg); i++)
+    if (is_integer(&table[i])) initial[i] = integer_of(&table[i]);
   *status = read_options(table, &code, &count, &unknown, &needless);
-  own_strings(table, defaults);
+  own_strings(table);
   if (*status != SMMA_EXIT_EQUAL) return NULL;
   if (asks_help) return *status = print_command_help(details, takes_targets(table)), NULL;
-  for (int i = 0; i < unknown.count; i++) *status = refuse_unknown_option(table, unknown.name[i], program);
-  if (code < -1) *status = refuse_value(table, argc, argv, poptBadOption(context, POPT_BADOPTION_NOALIAS), code);
+  for (int i = 0; i < unknown.count; i++) *status = smma_refuse_unknown_option(command, table, unknown.name[i]);
+  if (code < -1) *status = smma_refuse_value(table, argc, argv, poptBadOption(context, POPT_BADOPTION_NOALIAS), code);
   if (unknown.count || code < -1) return NULL;
-  if (asks_csv) set_json(table);
+  if ((*status = choose_form(table)) != SMMA_EXIT_EQUAL) return NULL;
+  if (threads < 0 || threads > MOST_THREADS)
+    return *status = smma_complain("--threads: %d is not a number from 0 (all cores) to %d", threads, MOST_THREADS),
+           NULL;
+  if (threads) smma_set_threads(threads);
   smma_is_quiet = asks_quiet, smma_is_strict = asks_strict, smma_prints_csv = asks_csv;
   table_read = table;
   smma_note_former_name();
   note_needless(&needless);
+  for (int i = 0; i < moved_count; i++) smma_note("--%s %s: a target, taken as --on", moved[i].option, moved[i].text);
   if (former_letter)
     smma_note("-%c is deprecated, and will be removed in the next version: type %s", former_letter->shortName,
               former_letter->descrip);
-  if (count > least && count == most && strstr(command->arguments, " A B [") &&
-      (*status = refuse_no_file(table, program)))
-    return NULL; /* the optional matrix may be a misspelled target instead */
+  if (count > least && (count == most || count == 1) && strstr(command->arguments, "A B [") &&
+      (*status = smma_refuse_no_file(table, plain_arguments)))
+    return NULL; /* an optional matrix may be a misspelled target instead */
   if (count >= least && count <= most) {
     *status = smma_redirect_output(output_path);
     return *status == SMMA_EXIT_EQUAL ? plain_arguments : NULL;
   }
   *status = count > most
-                ? refuse_argument(table, most, program)
+                ? smma_refuse_argument(command, table, plain_arguments, most)
                 : smma_complain("too few arguments: %s %s (see '%s --help')", program, command->arguments, program);
   return NULL;
 }
@@ -677,6 +644,8 @@ bool smma_check_options(const char *use, const char *used, smma_error *error) {
     if (!is_set[o - table_read] || smma_has_word(used, o->longName)) continue;
     if (strcmp(o->longName, "on") == 0) /* may be an argument */
       return smma_fail(error, "'%s': a target has no effect with %s; leave it out", *(char **)o->arg, use);
+    if (strcmp(o->longName, "json") == 0 && asks_csv)
+      return smma_fail(error, "--csv: it has no effect with %s; leave it out", use);
     return smma_fail(error, "--%s: it has no effect with %s; leave it out", o->longName, use);
   }
   return true;

@@ -4,6 +4,7 @@
 
 #include "io/custom_file.h"
 #include "product/product.h"
+#include "unit/unit.h"
 
 /* ---- The text of a target ---- */
 
@@ -131,12 +132,10 @@ bool smma_chosen(const smma_target *t, const smma_choice *c, const smma_instruct
   return *chosen || !is_given;
 }
 
-const char *smma_target_of_unit(const char *on, const char *unit) {
-  const bool is_own =
-      unit && (strncmp(unit, "pipe:", strlen("pipe:")) == 0 || strncmp(unit, "plugin:", strlen("plugin:")) == 0);
-  if (on || !is_own) return on;
+const char *smma_target_of_unit(const char *on, const char *unit, const smma_choice *choice) {
+  if (on || !unit || !smma_unit_is_program(unit)) return on;
   smma_note("the unit is called with the operands of an H100's instruction; a target, such as A100, names another");
-  return "H100";
+  return choice->in || choice->instr ? "H100" : "H100:f16";
 }
 
 const smma_instruction *smma_choose_instruction(const char *on, const smma_choice *choice, smma_error *error) {

@@ -84,9 +84,9 @@ bool smma_read_target_or_none(const char *on, smma_target *target, smma_error *e
 bool smma_chosen(const smma_target *target, const smma_choice *choice, const smma_instruction **chosen,
                  smma_error *error);
 
-/* The target of a command that examines a unit: `on` or, for a program or plug-in without a target, the H100. A note says
-   in whose instruction the unit is then called. */
-const char *smma_target_of_unit(const char *on, const char *unit);
+/* The target of a command that examines a unit: `on` or, for a program or plug-in without a target, the H100, in FP16
+   unless `choice` says otherwise. A note says in whose instruction the unit is then called. */
+const char *smma_target_of_unit(const char *on, const char *unit, const smma_choice *choice);
 
 /* Returns the instruction of the target of a command that takes one target. Returns NULL with an error if neither the
    target nor an option selects an instruction. */

@@ -1,5 +1,6 @@
 #include "compare/compare.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,11 +90,20 @@ static bool measure_unit(study *x, size_t target, smma_error *error) {
   return done || smma_no_memory(error);
 }
 
+static bool check_tolerance(const char *name, double x, smma_error *error) {
+  return (isfinite(x) && x >= 0) || smma_fail(error, "%s: %g is no number from 0 on", name, x);
+}
+
+bool smma_check_tolerances(const smma_compare_request *r, smma_error *error) {
+  return !r->has_tolerances || (check_tolerance("rtol", r->rtol, error) && check_tolerance("atol", r->atol, error));
+}
+
 static bool check(const smma_compare_request *r, smma_error *error) {
   const smma_gemm_arguments *first = &r->target[0].product;
   if (!r->targets || r->targets + r->owns < 2 || r->targets + r->owns > SMMA_MOST_TARGETS)
     return smma_fail(error, "on: %zu targets and %zu results; give 2 to %d in all, which are compared, and a target",
                      r->targets, r->owns, SMMA_MOST_TARGETS);
+  if (!smma_check_tolerances(r, error)) return false;
   for (size_t i = 0; i < r->targets; i++) {
     const smma_product_target *t = &r->target[i];
     const smma_format d = smma_plan_d_format(t->product.plan, t->instruction),
@@ -122,7 +132,10 @@ bool smma_compare_run(const smma_compare_request *r, smma_compare_result *result
     const smma_encoded_matrix d = result_at(result, i);
     for (size_t j = 0; j < i; j++)
       result->pair[j][i] = smma_compare_results(result->d, result_at(result, j).data, d.data, d.rows * d.columns);
-    result->same = result->same && result->pair[0][i].different == 0;
+    if (r->has_tolerances)
+      result->beyond[i] =
+          smma_count_beyond(result->d, result_at(result, 0).data, d.data, d.rows * d.columns, r->rtol, r->atol);
+    result->same = result->same && (r->has_tolerances ? result->beyond[i] : result->pair[0][i].different) == 0;
   }
   return true;
 }
@@ -160,6 +173,7 @@ static smma_datum *own_datum(const smma_compare_result *x, size_t i) {
   smma_datum *record = smma_datum_record();
   smma_put_text(record, "file", x->request->own[i - x->request->targets].name);
   put_comparison(record, &x->pair[0][i]);
+  if (x->request->has_tolerances) smma_put_count(record, "beyond", x->beyond[i]);
   smma_datum_put(record, "error", error_datum(x->error[i]));
   return record;
 }
@@ -173,6 +187,7 @@ static smma_datum *unit_datum(const smma_compare_result *x, size_t unit) {
   if (!t->instruction->scale_block) smma_put_text(record, "round_in", smma_roundings[t->rounding]);
   if (t->plan) smma_put_text(record, "plan", t->plan);
   put_comparison(record, &x->pair[0][unit]);
+  if (x->request->has_tolerances) smma_put_count(record, "beyond", x->beyond[unit]);
   smma_datum_put(record, "error", error_datum(x->error[unit]));
   smma_datum_put(record, "unit_error", error_datum(x->unit_error[unit]));
   smma_put_alpha(record, t);
@@ -190,6 +205,10 @@ smma_datum *smma_compare_datum(const smma_compare_result *x) {
   smma_put_count(record, "n", g->n);
   smma_put_count(record, "k", g->k);
   smma_put_text(record, "out", smma_format_text(x->d));
+  if (x->request->has_tolerances) {
+    smma_put_real(record, "rtol", x->request->rtol);
+    smma_put_real(record, "atol", x->request->atol);
+  }
   smma_datum_put(record, "units", units);
   smma_datum_put(record, "pairs", pairs);
   return record;

@@ -15,7 +15,9 @@ typedef struct {
   const smma_own_result *own; /* results of the user's own; with the targets 2 to SMMA_MOST_TARGETS */
   size_t owns;
   smma_encoded_matrix a, b; /* the matrices before they were rounded to the targets' formats */
-  smma_watcher *watch;      /* may be NULL */
+  bool has_tolerances;      /* whether rtol and atol, those of smma_count_beyond, decide if results are equal */
+  double rtol, atol;
+  smma_watcher *watch; /* may be NULL */
   void *context;
 } smma_compare_request;
 
@@ -27,8 +29,12 @@ typedef struct {
   smma_product_error
       unit_error[SMMA_MOST_TARGETS]; /* against the exact product of the rounded matrices; targets only */
   smma_comparison pair[SMMA_MOST_TARGETS][SMMA_MOST_TARGETS]; /* two results, the earlier first */
-  bool same;                                                  /* all results are equal */
+  size_t beyond[SMMA_MOST_TARGETS]; /* with tolerances: results that differ from the first target's by more */
+  bool same;                        /* all results are equal or, with tolerances, within these of the first target's */
 } smma_compare_result;
+
+/* Checks that tolerances, if there are any, are finite and not negative. */
+bool smma_check_tolerances(const smma_compare_request *request, smma_error *error);
 
 /* Computes the products, and compares every two results. Returns false with an error message. */
 bool smma_compare_run(const smma_compare_request *request, smma_compare_result *result, smma_error *error);

@@ -10,7 +10,26 @@ static smma_matrix_need need_of(const smma_files *f, const smma_prepared_target 
   return smma_product_needs(&request, which, &(smma_gemm_arguments){.m = a->rows, .k = a->columns, .n = b->columns});
 }
 
+/* Draws A or B. Random numbers of a kind depend on the operation whose operands they are, here one in FP32. */
+static bool draw(smma_files *f, smma_product_matrix which, smma_error *error) {
+  const smma_random_matrices *r = f->random;
+  const bool of_a = which == SMMA_OF_A;
+  const smma_operation o = {
+      .k = 1, .a = SMMA_F32, .b = SMMA_F32, .c = SMMA_F32, .d = SMMA_F32, .scale = SMMA_NO_FORMAT};
+  smma_data_counts counts = {.a = 0};
+  smma_data_arrays arrays = {.a = NULL};
+  smma_tensor *t = &f->of[which];
+  if (!smma_data_fits(r->data, &o) || smma_data_has_c(r->data))
+    return smma_fail(error, "--data: %s are no data of A and B in f32", smma_data_infos[r->data.kind].name);
+  if (!smma_tensor_new(SMMA_F32, of_a ? r->m : r->k, of_a ? r->k : r->n, t, error)) return false;
+  *(of_a ? &counts.a : &counts.b) = t->rows * t->columns;
+  *(of_a ? &arrays.a : &arrays.b) = t->data;
+  smma_data_fill(r->data, &o, r->k, &counts, &arrays);
+  return true;
+}
+
 static bool read_file(smma_files *f, smma_product_matrix which, smma_error *error) {
+  if (f->random && (which == SMMA_OF_A || which == SMMA_OF_B)) return draw(f, which, error);
   if (!smma_tensor_read(f->path[which], &f->of[which], error)) return false;
   f->of[which].encodings = f->raw;
   return true;

@@ -5,9 +5,17 @@
 
 #include "compare/prepare.h"
 #include "product/product.h"
+#include "rows/data.h"
+
+/* Random A and B, M x K and K x N, in FP32. */
+typedef struct {
+  smma_data data;
+  size_t m, n, k;
+} smma_random_matrices;
 
 typedef struct {
   const char *path[SMMA_PRODUCT_MATRICES]; /* NULL: not given. There is no metadata */
+  const smma_random_matrices *random;      /* what A and B are in place of files, whose paths are then their names */
   bool raw;                                /* integers in files are encodings */
   bool transpose_a, transpose_b;           /* the file holds the transpose */
   const char *hint;                        /* how to mend A and B that do not fit (smma_check_inner) */

@@ -29,6 +29,10 @@ smma_datum *smma_gpus_datum(smma_arch_id arch, const smma_format_filter *filter)
    encodings, and "nan" is a list of their ranges, [first, last], as hexadecimal digits. */
 smma_datum *smma_format_datum(smma_format format);
 
+/* Returns {"format", "encoding", "sign", "exponent", "fraction", "value"} of one encoding: its hexadecimal digits, the
+   bits of its parts as binary digits, which are null for integers, and its value. */
+smma_datum *smma_encoding_datum(smma_format format, uint64_t encoding);
+
 /* Returns the record of the format of that name. For a block-scaled format it is {"name", "block", "element", "scale"}:
    the number of elements that share a scale factor, and the records of both formats. For a name that stands for several
    formats, such as "fp8", it is the list of their records. Returns NULL for other names. */

@@ -3,6 +3,7 @@
 
 #include "facts/facts.h"
 #include "isa/formats.h"
+#include "softmma/softmma.h"
 
 /* ---- Numbers. f64 has all numbers of all formats ---- */
 
@@ -96,6 +97,28 @@ smma_datum *smma_format_datum(smma_format format) {
   smma_datum_put(record, "infinity", infinity_datum(f));
   smma_datum_put(record, "nan", nan_datum(f));
   smma_datum_put(record, "zero", zero_datum(f));
+  return record;
+}
+
+/* Returns `count` bits of an encoding from bit `first` on, as binary digits. */
+static smma_datum *bits_datum(uint64_t encoding, int first, int count) {
+  char digits[65] = "";
+  for (int i = 0; i < count; i++) digits[i] = (char)('0' + (encoding >> (first + count - 1 - i) & 1));
+  return smma_datum_text(digits);
+}
+
+smma_datum *smma_encoding_datum(smma_format format, uint64_t encoding) {
+  const smma_encoding f = smma_encoding_of(format);
+  const int fraction = f.ignored_bits + f.fraction_bits, exponent = f.exponent_bits;
+  const bool fixed = is_fixed_point(f);
+  smma_datum *record = smma_datum_record();
+  smma_put_text(record, "format", smma_format_text(format));
+  smma_datum_put(record, "encoding", code_datum(f, encoding >> f.ignored_bits));
+  smma_datum_put(record, "sign",
+                 fixed ? smma_datum_null() : bits_datum(encoding, fraction + exponent, f.sign_bits ? 1 : 0));
+  smma_datum_put(record, "exponent", fixed ? smma_datum_null() : bits_datum(encoding, fraction, exponent));
+  smma_datum_put(record, "fraction", fixed ? smma_datum_null() : bits_datum(encoding, f.ignored_bits, f.fraction_bits));
+  smma_put_real(record, "value", smma_format_decode(format, encoding));
   return record;
 }
 

@@ -9,7 +9,10 @@ static inline int smma_this_thread(void) { return omp_get_thread_num(); }
 static inline int smma_most_threads(void) {
   return omp_get_num_procs() > omp_get_max_threads() ? omp_get_num_procs() : omp_get_max_threads();
 }
+/* Sets the number of threads of later parallel loops. */
+static inline void smma_set_threads(int threads) { omp_set_num_threads(threads); }
 #else
+static inline void smma_set_threads(int threads) { (void)threads; }
 static inline int smma_this_thread(void) { return 0; }
 static inline int smma_most_threads(void) { return 1; }
 #endif

@@ -47,6 +47,19 @@ double smma_relative_difference(smma_comparison c) {
   return c.largest_difference == 0 ? 0 : c.largest_difference / c.largest;
 }
 
+size_t smma_count_beyond(smma_format format, const void *x, const void *y, size_t count, double relative,
+                         double absolute) {
+  const size_t bytes = smma_container_bytes(smma_encoding_of(format));
+  size_t beyond = 0;
+  for (size_t i = 0; i < count; i++) {
+    const double a = smma_format_decode(format, smma_load(bytes, x, i));
+    const double b = smma_format_decode(format, smma_load(bytes, y, i));
+    const bool same = a == b || (isnan(a) && isnan(b));
+    beyond += !same && !(isfinite(a) && isfinite(b) && fabs(b - a) <= absolute + relative * fabs(a));
+  }
+  return beyond;
+}
+
 static double value_of(uint64_t f64_encoding) {
   double value;
   memcpy(&value, &f64_encoding, sizeof value);

@@ -23,6 +23,11 @@ double smma_relative_difference(smma_comparison comparison);
 /* Returns how the arrays x and y differ, which have `count` encodings of one format each. */
 smma_comparison smma_compare_results(smma_format format, const void *x, const void *y, size_t count);
 
+/* Returns how many of `count` results y differ from x by more than absolute + relative * |x|, as numpy.isclose decides
+   in binary64: a NaN is close to a NaN only, and an infinity to itself only. */
+size_t smma_count_beyond(smma_format format, const void *x, const void *y, size_t count, double relative,
+                         double absolute);
+
 /* The errors of a computed product against the exact one. Elements with a d or operand that is not finite are
    omitted and counted; if all are omitted, the errors are NaN. */
 typedef struct {

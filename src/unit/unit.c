@@ -22,11 +22,6 @@ static bool ends_with(const char *text, const char *end) {
   return length > end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* Reports whether the text is the path of a program: it names a folder, or ends like a script. */
-static bool is_program(const char *text) {
-  return strchr(text, '/') || ends_with(text, ".py") || ends_with(text, ".sh");
-}
-
 static const smma_unit_kind *find_kind(const char *name, size_t length, smma_error *error) {
   smma_nearest nearest;
   char kind[64], list[256];
@@ -37,11 +32,9 @@ static const smma_unit_kind *find_kind(const char *name, size_t length, smma_err
     smma_nearest_consider(&nearest, smma_unit_kinds[i].name, smma_unit_kinds[i].name);
   }
   smma_nearest_hint(&nearest, list, sizeof list);
-  if (ends_with(kind, ".json"))
-    smma_fail(error, "unknown unit '%s'; the file of a custom unit is custom:%s", kind, kind);
-  else if (ends_with(kind, ".so"))
+  if (ends_with(kind, ".so"))
     smma_fail(error, "unknown unit '%s'; a plug-in is plugin:%s", kind, kind);
-  else if (is_program(kind))
+  else if (strchr(kind, '/') || ends_with(kind, ".py") || ends_with(kind, ".sh"))
     smma_fail(error, "unknown unit '%s'; a program is pipe:%s%s", kind, strchr(kind, '/') ? "" : "./", kind);
   else if (smma_find_arch(kind) != SMMA_ARCH_COUNT)
     smma_fail(error, "'%s' is a GPU, and no unit; give it as an argument, or with --on", kind);
@@ -50,21 +43,42 @@ static const smma_unit_kind *find_kind(const char *name, size_t length, smma_err
   return NULL;
 }
 
-/* Returns the name "pipe:PATH" if the text is the path of an executable file that a shell takes as it is; otherwise
-   returns the text. */
-static const char *with_kind(const char *text, char *name, size_t size) {
-  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+";
+bool smma_unit_is_kind(const char *text) {
+  const size_t length = strcspn(text, ":");
+  for (size_t i = 0; i < smma_unit_kind_count; i++)
+    if (strlen(smma_unit_kinds[i].name) == length && strncmp(smma_unit_kinds[i].name, text, length) == 0) return true;
+  return false;
+}
+
+bool smma_unit_of_file(const char *text, char *name, size_t size) {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,=@%";
+  static const char *const data[] = {".txt", ".bin", ".hex", ".csv", ".json", ".jsonl", ".npy"};
+  const bool plugin = ends_with(text, ".so");
   struct stat file;
-  if (!is_program(text) || text[strspn(text, plain)] || strlen(text) + strlen("pipe:./") >= size || stat(text, &file) ||
-      !S_ISREG(file.st_mode) || access(text, X_OK) != 0)
-    return text;
-  snprintf(name, size, "pipe:%s%s", strchr(text, '/') ? "" : "./", text);
-  return name;
+  if (text[strspn(text, plain)] || stat(text, &file) || !S_ISREG(file.st_mode) || (!plugin && access(text, X_OK) != 0))
+    return false;
+  if (smma_unit_is_kind(text)) return false;
+  for (size_t i = 0; i < sizeof data / sizeof *data; i++)
+    if (ends_with(text, data[i])) return false; /* on a file system where each file can be executed */
+  const int length = snprintf(name, size, "%s:%s%s", plugin ? "plugin" : "pipe", strchr(text, '/') ? "" : "./", text);
+  return length < (int)size;
+}
+
+bool smma_unit_is_program(const char *text) {
+  char name[sizeof((smma_unit *)NULL)->name];
+  return strncmp(text, "pipe:", strlen("pipe:")) == 0 || strncmp(text, "plugin:", strlen("plugin:")) == 0 ||
+         smma_unit_of_file(text, name, sizeof name);
+}
+
+/* Like smma_unit_of_file, also of the file of a custom unit, which is "custom:PATH". */
+static bool name_of_file(const char *text, char *name, size_t size) {
+  if (smma_unit_of_file(text, name, size)) return true;
+  return ends_with(text, ".json") && !smma_unit_is_kind(text) && snprintf(name, size, "custom:%s", text) < (int)size;
 }
 
 bool smma_unit_open(const char *given, smma_unit *u, smma_error *error) {
   char program[sizeof u->name];
-  const char *name = with_kind(given, program, sizeof program);
+  const char *name = name_of_file(given, program, sizeof program) ? program : given;
   const char *colon = strchr(name, ':'), *arguments = colon ? colon + 1 : NULL;
   const smma_unit_kind *kind = find_kind(name, colon ? (size_t)(colon - name) : strlen(name), error);
   char message[sizeof error->text] = "";

@@ -29,7 +29,19 @@ typedef struct {
 extern const smma_unit_kind smma_unit_kinds[];
 extern const size_t smma_unit_kind_count;
 
-/* Opens a unit and describes it in `unit`; `name` is "KIND" or "KIND:ARGUMENTS". */
+/* Reports whether the text is KIND or KIND:ARGUMENTS of a kind of unit. */
+bool smma_unit_is_kind(const char *text);
+
+/* Writes the name of the unit that a file is, "pipe:PATH" for a program and "plugin:PATH" for a shared library. Returns
+   false for other files, for the name of a kind, and for a path with characters that a shell changes. */
+bool smma_unit_of_file(const char *text, char *name, size_t size);
+
+/* Reports whether a unit is a program or a plug-in, which computes what it wants whatever instruction it is called
+   for. */
+bool smma_unit_is_program(const char *text);
+
+/* Opens a unit and describes it in `unit`; `name` is "KIND", "KIND:ARGUMENTS", a file of smma_unit_of_file,
+   or the file of a custom unit, which ends with ".json". */
 bool smma_unit_open(const char *name, smma_unit *unit, smma_error *error);
 void smma_unit_close(smma_unit *unit);
 

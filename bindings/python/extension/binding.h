@@ -291,6 +291,7 @@ PyObject *python_hadamard(PyObject *module, PyObject *arguments);
 PyObject *python_same_lines(PyObject *module, PyObject *arguments);
 PyObject *python_probe(PyObject *module, PyObject *arguments);
 PyObject *python_diff(PyObject *module, PyObject *arguments);
+PyObject *python_differences(PyObject *module, PyObject *arguments);
 PyObject *python_equal(PyObject *module, PyObject *arguments);
 PyObject *python_unit_order(PyObject *module, PyObject *arguments);
 PyObject *python_self_test(PyObject *module, PyObject *none);

@@ -195,21 +195,26 @@ static bool append_results(PyObject *list, PyArrayObject *const *array, size_t c
   return true;
 }
 
-/* Compares the targets' products and results of the user's own, from (a, b, tuple of (name, array), tuple of targets).
+/* Compares the targets' products and results of the user's own, from (a, b, tuple of (name, array), tuple of targets,
+   rtol, atol); both tolerances are None, or none is.
    Returns (comparison as a dict, list of each target's D and of the results). */
 PyObject *python_compare(PyObject *module, PyObject *arguments) {
-  PyObject *object[2], *owns, *list, *results = NULL, *value = NULL;
+  PyObject *object[2], *owns, *list, *tolerance[2], *results = NULL, *value = NULL;
   PyArrayObject *array[2] = {NULL, NULL}, *result[SMMA_MOST_TARGETS] = {NULL};
   smma_own_result own[SMMA_MOST_TARGETS];
   smma_product_target target[SMMA_MOST_TARGETS];
   target_products *products;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "OOO!O!", &object[0], &object[1], &PyTuple_Type, &owns, &PyTuple_Type, &list) ||
+  if (!PyArg_ParseTuple(arguments, "OOO!O!OO", &object[0], &object[1], &PyTuple_Type, &owns, &PyTuple_Type, &list,
+                        &tolerance[0], &tolerance[1]) ||
       !take_targets(list, target, &products))
     return NULL;
   smma_compare_request r = {.target = target, .targets = (size_t)PyTuple_Size(list), .own = own};
-  if (take_matrix(object[0], &r, true, &r.a, &array[0]) && take_matrix(object[1], &r, false, &r.b, &array[1]) &&
-      check_shapes(&r) &&
+  r.has_tolerances = tolerance[0] != Py_None;
+  r.rtol = r.has_tolerances ? PyFloat_AsDouble(tolerance[0]) : 0;
+  r.atol = r.has_tolerances ? PyFloat_AsDouble(tolerance[1]) : 0;
+  if (!PyErr_Occurred() && take_matrix(object[0], &r, true, &r.a, &array[0]) &&
+      take_matrix(object[1], &r, false, &r.b, &array[1]) && check_shapes(&r) &&
       take_own_results(owns, target, r.targets, SMMA_MOST_TARGETS - r.targets, own, &r.owns, result) &&
       (results = make_results(target, r.targets)) && append_results(results, result, r.owns))
     value = compared(&r, products, results);

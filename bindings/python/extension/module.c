@@ -95,6 +95,7 @@ static PyMethodDef functions[] = {
     {"same_lines", python_same_lines, METH_VARARGS, NULL},
     {"probe", python_probe, METH_VARARGS, NULL},
     {"diff", python_diff, METH_VARARGS, NULL},
+    {"differences", python_differences, METH_VARARGS, NULL},
     {"equal", python_equal, METH_VARARGS, NULL},
     {"unit_order", python_unit_order, METH_VARARGS, NULL},
     {"self_test", python_self_test, METH_NOARGS, NULL},

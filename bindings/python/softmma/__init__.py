@@ -49,7 +49,7 @@ _NAMES = {
     "_scaled": "scaled_matmul swizzle_scales unswizzle_scales",
     "_self_test": "SelfTest self_test",
     "_sparse": "compress sparse_matmul",
-    "_study": "Difference Examination Explanation Finding diff explain probe",
+    "_study": "Difference Differences Examination Explanation Finding diff differences explain probe",
     "_sweep": "Sweep SweepRow sweep",
     "_tolerance": "Accepted TargetError Tolerance Verdict tolerance",
     "_trace": "SumDivergence Trace TracedTarget trace",

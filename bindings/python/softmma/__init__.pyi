@@ -102,10 +102,12 @@ from softmma._sparse import (
 )
 from softmma._study import (
     Difference as Difference,
+    Differences as Differences,
     Examination as Examination,
     Explanation as Explanation,
     Finding as Finding,
     diff as diff,
+    differences as differences,
     explain as explain,
     probe as probe,
 )

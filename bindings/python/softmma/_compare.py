@@ -35,7 +35,8 @@ class ComparedUnit(NamedTuple):
     ``largest_difference`` times the first unit's largest result. ``error`` is the largest distance from the exact
     product of the arrays as given, divided by the largest magnitude of that product. ``unit_error`` is the same for the
     arrays rounded to the unit's input formats: the error of the matrix unit alone. ``left_out`` counts results excluded
-    from ``error``, because they or the exact results are not finite. A result of the user's own has its name as
+    from ``error``, because they or the exact results are not finite. With tolerances, ``beyond`` counts results that
+    differ from the first unit's by more than these; otherwise it is None. A result of the user's own has its name as
     ``label``, no ``instruction`` and a ``unit_error`` of NaN.
     """
 
@@ -52,6 +53,7 @@ class ComparedUnit(NamedTuple):
     round_in: str | None = None
     """The rounding mode given to `compare`."""
     plan: Plan | None = None
+    beyond: int | None = None
 
 
 class Comparison(Sequence[ComparedUnit]):
@@ -99,6 +101,11 @@ class Comparison(Sequence[ComparedUnit]):
     def _counts(self) -> str:
         """Returns a sentence for each kind of results that the columns leave out, with their number on each unit."""
         sentences = (
+            (
+                f"differ by more than atol {self.value.get('atol')} + rtol {self.value.get('rtol')} times the result of "
+                f"{self.units[0].label}",
+                [u.beyond or 0 for u in self.units],
+            ),
             ("NaN or infinity on one side, not in the largest difference", [u.special for u in self.units]),
             ("no finite error, because they or the exact results are not finite", [u.left_out for u in self.units]),
         )
@@ -134,6 +141,8 @@ def compare(
     threads: int = 0,
     round_in: str | Sequence[str | None] | None = None,
     plan: AnyPlan | Sequence[AnyPlan] = None,
+    rtol: float | None = None,
+    atol: float | None = None,
 ) -> Comparison:
     """Compares the product of an M x K and a K x N matrix on several units: differing results, and their errors.
 
@@ -143,7 +152,10 @@ def compare(
     which must be the same for all, is as in `matmul`. Results are compared with those of the first unit. ``round_in``
     and ``plan``, as in `matmul`, are one value for all or a list with one for each; a plan None is one chain. Scale
     factors of a plan's parts are 1, its bias is 0. ``d`` holds results of the user's own, for example of a kernel, M x
-    N in the units' format of D: an array, a list of arrays, or {name: array}. With ``d``, one unit is enough.
+    N in the units' format of D: an array, a list of arrays, or {name: array}. With ``d``, one unit is enough. With
+    ``rtol`` or ``atol`` (default: 0 if the other is given), ``beyond`` of each result counts elements x that differ from
+    the first unit's y by more than atol + rtol * abs(y), as numpy.isclose(x, y, rtol, atol,
+    equal_nan=True) does in float64.
 
         >>> import numpy as np, softmma
         >>> found = softmma.compare(np.full((1, 3), 4096.0), [[4096], [-4096], [2**-12]], ["V100", "H100"])
@@ -170,7 +182,10 @@ def compare(
     names = [label(each) if isinstance(each, Instruction) else _core.split_target(each)[0] for each in on]
     _refuse_same([(name.casefold(), *t[0:2], t.round_in) for name, t in zip(names, listed)], on)
     given = tuple(product(name, t, a, b, None, {"threads": threads}) for name, t in zip(names, listed))
-    value, results = _core.compare(a, b, own, given)
+    if rtol is None and atol is None:
+        value, results = _core.compare(a, b, own, given, None, None)
+    else:
+        value, results = _core.compare(a, b, own, given, 0 if rtol is None else rtol, 0 if atol is None else atol)
     names = [label(each) for each in on] + [name for name, _ in own]
     return Comparison([_unit(names[n], t, results[n], value["units"][n])
                        for n, t in enumerate([*listed, *[None] * len(own)])], value)  # fmt: skip
@@ -180,10 +195,11 @@ def _unit(name: str, t: Target | None, d: NDArray[Any], unit: dict[str, Any]) ->
     unit_error = float(unit["unit_error"]["largest"]) if t else math.nan
     errors = float(unit["error"]["largest"]), unit_error, unit["error"]["left_out"]
     differ = unit["different"], unit["largest_ulps"], unit["special"]
+    largest, beyond = float(unit["largest_difference"]), unit.get("beyond")
     if t is None:
-        return ComparedUnit(name, None, d, *differ, *errors, float(unit["largest_difference"]))
+        return ComparedUnit(name, None, d, *differ, *errors, largest, beyond=beyond)
     assert isinstance(t.unit, Instruction)
-    return ComparedUnit(name, t.unit, d, *differ, *errors, float(unit["largest_difference"]), t.round_in, t.plan)
+    return ComparedUnit(name, t.unit, d, *differ, *errors, largest, t.round_in, t.plan, beyond)
 
 
 def _refuse_same(listed: list[Any], on: Sequence[str | Instruction]) -> None:

@@ -94,6 +94,8 @@ def compare(
     b: ArrayLike,
     user_results: tuple[tuple[str, ArrayLike], ...],  # name, D
     targets: tuple[tuple[str, str | None, tuple[Any, ...]], ...],
+    rtol: float | None,
+    atol: float | None,
     /,
 ) -> tuple[dict[str, Any], list[NDArray[Any]]]: ...  # the value, and each D
 def tolerance(
@@ -234,6 +236,14 @@ def probe(instruction: object, unit: Callable[..., ArrayLike] | str | None, rows
 def diff(
     target_1: tuple[object, str, Callable[..., ArrayLike] | str | None],
     target_2: tuple[object, str, Callable[..., ArrayLike] | str | None],
+    rows: int,
+    seed: int,
+    /,
+) -> dict[str, Any]: ...
+def differences(
+    targets: tuple[tuple[object, str], ...],
+    unit: Callable[..., ArrayLike] | str | None,
+    against: Callable[..., ArrayLike] | str | None,
     rows: int,
     seed: int,
     /,

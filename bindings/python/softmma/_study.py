@@ -272,7 +272,7 @@ def diff(
     """
     names = several(instr, "instr")
     if len(on) != 2:
-        raise ValueError(f"on has {len(on)} units; diff takes two")
+        raise ValueError(f"on has {len(on)} units; diff takes two, and differences more")
     on = completed(on)
     if len(names) > 2:
         raise ValueError(f"instr has {len(names)} instructions; diff takes two")
@@ -296,6 +296,69 @@ def diff(
         all=(value["rows"], value["mismatches"]),
         value=value,
     )
+
+
+class Differences(NamedTuple):
+    """The differences of every two of several units.
+
+    ``on`` has the units in their order. ``shares[x, y]`` is the share of results on normal data that differ between
+    units x and y; it is NaN if no results differ, also on data of all kinds. ``features`` has the title of each
+    numerical feature in which units differ, with the value of each unit, or None where it cannot be told. ``value`` is
+    the record that ``softmma diff --json`` prints for more than two targets.
+    """
+
+    on: tuple[str, ...]
+    shares: NDArray[np.float64]
+    features: dict[str, tuple[str | None, ...]]
+    value: dict[str, Any]
+
+    @property
+    def differ(self) -> bool:
+        """Reports whether results of any two units differ."""
+        return bool(self.value["differ"])
+
+
+def differences(
+    on: Sequence[str | Instruction],
+    *,
+    instr: str | Instruction | Sequence[str | Instruction] | None = None,
+    in_dtype: Any = None,
+    out_dtype: Any = None,
+    unit: Callable[..., ArrayLike] | str | None = None,
+    against: Callable[..., ArrayLike] | str | None = None,
+    rows: int = 10000,
+    seed: int = 0,
+) -> Differences:
+    """Reports how often the results of every two of several GPUs or instructions differ, and in which features.
+
+    The arguments are those of `diff`, but ``on`` has 2 to 16 units, and ``against`` replaces all units but the first.
+    Shapes: ``shares`` is (units, units).
+
+        >>> import softmma
+        >>> found = softmma.differences(["V100", "A100", "L40S"], rows=1000)
+        >>> found.features["number of fraction bits retained of aligned products"], found.shares[1, 2]
+        (('23', '24', '24'), np.float64(nan))
+
+    Raises as `diff` does. Source: ``softmma diff`` does the same for more than two targets.
+    """
+    names = several(instr, "instr")
+    if not 2 <= len(on) <= 16:
+        raise ValueError(f"on has {len(on)} units; differences takes 2 to 16")
+    on = completed(on)
+    if len(names) not in (1, len(on)):
+        raise ValueError(f"instr has {len(names)} instructions; give one for all {len(on)} units, or one for each")
+    if rows < 1 or not 0 <= seed < 2**63:
+        raise ValueError(f"rows is {rows} and seed {seed}; rows are at least 1, a seed is from 0 to 2**63 - 1")
+    units = [_one_of_two(one, names[n % len(names)], in_dtype, out_dtype) for n, one in enumerate(on)]
+    labels = tuple(map(label, on))
+    value = _core.differences(tuple(zip(units, labels)), unit, against, rows, seed)
+    shares = np.full((len(on), len(on)), np.nan)
+    pairs = [(x, y) for x in range(len(on)) for y in range(x + 1, len(on))]
+    for (x, y), pair in zip(pairs, value["pairs"], strict=True):
+        if pair["differ"]:
+            shares[x, y] = shares[y, x] = pair["share"]
+    features = {feature["title"]: tuple(feature["values"]) for feature in value["features"]}
+    return Differences(labels, shares, features, value)
 
 
 def _one_of_two(unit: str | Instruction, instr: str | Instruction | None, in_dtype: Any, out_dtype: Any) -> Instruction:

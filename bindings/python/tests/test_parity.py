@@ -106,6 +106,14 @@ CALLS = {
         ["diff", "--on", "A100,L40S", "--instr", F16, "--against", "model", "--rows", "500", "--seed", "3"],
         lambda: softmma.diff(["A100", "L40S"], instr=F16, against="model", rows=500, seed=3),
     ),
+    "diff several": (
+        ["diff", "A100", "H100", "L40S", "--rows", "500", "--against", "model"],
+        lambda: softmma.differences(["A100", "H100", "L40S"], against="model", rows=500),
+    ),
+    "diff several, the same": (
+        ["diff", "A100:s8", "H100:s8", "L40S:s8", "--rows", "500"],
+        lambda: softmma.differences(["A100:s8", "H100:s8", "L40S:s8"], rows=500),
+    ),
     "diff proved": (
         ["diff", "--prove", "H100", "B200", "--in", "bf16"],
         lambda: softmma.equal("H100", "B200", in_dtype="bf16"),
@@ -151,6 +159,10 @@ CALLS = {
     "compare results": (
         ["compare", "--on", "V100", "--in", "f16", "a", "b", "--d", "d,e"],
         lambda: softmma.compare(A, B, "V100", in_dtype="f16", d={"d": D, "e": E}),
+    ),
+    "compare tolerances": (
+        ["compare", "--on", "V100,H100", "a", "b", "--d", "d", "--rtol", "1e-6"],
+        lambda: softmma.compare(A, B, ["V100", "H100"], d={"d": D}, rtol=1e-6),
     ),
     "compare blocks": (
         ["compare", "--on", "B200:nvfp4,B200:mxfp8:mxfp4,MI300X", "a", "b"],
@@ -371,6 +383,7 @@ STUDIES = {
     "coverage": ("coverage/coverage.h", "smma_coverage_count", "coverage"),
     "probe": ("probe/probe.h", "smma_examine", "probe"),
     "diff": ("campaign/difference.h", "smma_find_unit_difference", "diff"),
+    "diff several": ("campaign/differences.h", "smma_find_differences", "differences"),
     "diff --prove": ("equal/study.h", "smma_equal", "equal"),
     "match": ("match/study.h", "smma_match_run", "match"),
     "custom": ("isa/custom.h", "smma_custom_read", "Custom"),

@@ -116,6 +116,28 @@ def test_compare_of_own_results(generator):
         softmma.compare(a, b, "V100", d=[d] * 32)
 
 
+@pytest.mark.parametrize(("rtol", "atol"), [(0, 0), (1e-6, 0), (0.0, 3e-5), (2.0**-20, 2.0**-18)])
+def test_compare_with_tolerances(generator, rtol, atol):
+    """Counts what numpy.isclose counts, with specials and a difference that is exactly the tolerance."""
+    a, b = generator.standard_normal((40, 64)), generator.standard_normal((64, 30))
+    model = softmma.matmul(a, b, on="H100", in_dtype="f16")
+    own = model * np.float32(1 + 2**-20)
+    own[0, :4] = np.nan, np.inf, -np.inf, 0
+    own[1, 0] = model[1, 0] + np.float32(2**-18)
+    found = softmma.compare(a, b, ["H100:f16", "V100:f16"], d={"mine": own}, rtol=rtol, atol=atol)
+    y = found[0].d.astype(np.float64)
+    for unit in found:
+        close = np.isclose(unit.d.astype(np.float64), y, rtol, atol, equal_nan=True)
+        assert unit.beyond == close.size - close.sum()
+    assert ("differ by more than" in repr(found)) and softmma.compare(a, b, "H100:f16", d=own)[1].beyond is None
+
+
+def test_compare_refuses_tolerances():
+    for wrong in ({"rtol": -1}, {"atol": np.nan}, {"rtol": 0, "atol": np.inf}):
+        with pytest.raises(ValueError, match=f"{list(wrong)[-1]}: .* is no number from 0 on"):
+            softmma.compare(np.eye(2), np.eye(2), ["V100", "H100"], **wrong)
+
+
 def test_compare_in_blocks(generator):
     a, b = generator.standard_normal((20, 100)), generator.standard_normal((100, 12))
     units = softmma.compare(a, b, ["B200:nvfp4", "B200:mxfp8:mxfp4", "H100:e4m3:e5m2"])
@@ -388,6 +410,24 @@ def test_diff_of_a_function():
 def test_diff_with_scale_factors():
     names = [f"tcgen05.m128n8k{k}.block32.f32.e2m1.e2m1.ue8m0" for k in (64, 64)]
     assert not softmma.diff(["B200", "B200"], instr=names, rows=100).differ
+
+
+def test_differences_are_those_of_each_pair():
+    names = ["V100:f16", "A100", "L40S"]
+    found = softmma.differences(names, rows=1000)
+    assert found.on == tuple(names) and found.differ and np.isnan(np.diag(found.shares)).all()
+    for x, y in ((0, 1), (0, 2), (1, 2)):
+        pair = softmma.diff([names[x], names[y]], rows=1000)
+        rows, mismatches = pair.normal
+        assert found.shares[x, y] == found.shares[y, x] or not pair.differ
+        assert np.isnan(found.shares[x, y]) if not pair.differ else found.shares[x, y] == mismatches / rows
+        for title, values in pair.features.items():  # a pair is examined with the greater K, which shows more
+            assert all(own in (None, value) for own, value in zip((found.features[title][x], found.features[title][y]), values))
+    assert not softmma.differences(["A100", "L40S"], rows=500).features
+    with pytest.raises(ValueError, match="2 to 16"):
+        softmma.differences(["A100"] * 17)
+    with pytest.raises(ValueError, match="one for all 3 units"):
+        softmma.differences(names, instr=["mma", "mma"])
 
 
 def test_diff_of_common_operands():

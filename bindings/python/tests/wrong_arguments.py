@@ -72,6 +72,7 @@ GOOD_OF = {
     "softmma.compress": {"x": np.tile(np.float16([1, 0, 1, 0]), (4, 8)), "instr": SPARSE, "on": "A100"},
     "softmma.coverage": {"a": A[:, :4], "b": A[:, :4], "on": "V100", "instr": SMALL.name},
     "softmma.diff": {"on": [SMALL, SMALL], "rows": 10},
+    "softmma.differences": {"on": [SMALL, SMALL, SMALL], "rows": 10},
     "softmma.dot": {"b": A, "instr": UNIT.name},
     "softmma.dot_flags": {"a": A[:, :4], "b": A[:, :4], "on": "A100", "instr": "DMMA.884"},
     "softmma.dtype": {"format": "e4m3"},
@@ -124,11 +125,13 @@ RESULTS = {
                  "Recording", "Trace", "Tree", "recipes.Multiplied")
 }  # fmt: skip
 # Each call takes a tenth of a second or more, so only every seventh wrong argument is tried.
-SLOW = ("softmma.campaign", "softmma.diff", "softmma.infer", "softmma.match", "softmma.next", "softmma.probe",
-        "softmma.record")
+SLOW = ("softmma.campaign", "softmma.diff", "softmma.differences", "softmma.infer", "softmma.match", "softmma.next",
+        "softmma.probe", "softmma.record")
 # Parameters that are amounts of work: large numbers are valid, and take as long as they say.
 WORK = {"rows", "search", "fresh", "neighbours", "seconds", "most_rows", "tries", "k", "m", "n", "count", "samples"}
-WORKING = "campaign coverage coverage_files diff equal gen infer next probe record rows".split()  # in the extension
+WORKING = (  # in the extension
+    "campaign coverage coverage_files diff differences equal gen infer next probe record rows".split()
+)
 # Parameters for which None means the whole catalogue, which takes minutes.
 WHOLE = {("softmma.campaign", "on"), ("campaign", (3,))}
 
