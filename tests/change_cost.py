@@ -59,8 +59,9 @@ FLAGS = -std=c11 -O0 -g0 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -Wno-ma
   -DMANUAL='"docs/softmma.1"' $(shell pkg-config --cflags jansson popt)
 LIBRARY := $(patsubst %.c,%.o,$(wildcard src/isa/*.c src/api/*.c) src/host/evaluator.c)
 NEW := $(filter-out $(patsubst {source}/%,%,$(wildcard {source}/src/*/*.c)),$(wildcard src/*/*.c))
-COMMAND := $(patsubst %.c,%.o,$(sort $(NEW) $(wildcard src/probe/*.c src/campaign/*.c) src/cli/main.c \\
-  src/cli/command.c src/cli/cmd_probe.c src/cli/cmd_diff.c src/experiment/experiment.c))
+COMMAND := $(patsubst %.c,%.o,$(sort $(NEW) $(wildcard src/probe/*.c src/campaign/*.c) \\
+  $(shell grep -l SMMA_PROBE_COUNT src/cli/*.c) src/cli/main.c \\
+  src/cli/command.c src/experiment/experiment.c))
 ORACLE := $(patsubst %.c,%.o,$(wildcard tests/oracle*.c) tests/operands.c)
 UNITS := $(ORACLE) $(patsubst %.c,%.o,$(wildcard src/explain/*.c) tests/support.c tests/random_unit.c)
 test_oracle: $(LIBRARY) $(ORACLE) tests/test_oracle.o

@@ -267,7 +267,11 @@ static int take_value(const struct poptOption *table, const struct poptOption *o
 static int add_target(const struct poptOption *table, char *target, char *given[MAX_OPTIONS]) {
   const struct poptOption *on = smma_find_option(table, "on");
   char **variable = on->arg;
-  if (*variable && !smma_takes_list(on)) return smma_refuse_target(command, table, *variable, target);
+  if (*variable && !smma_takes_list(on)) {
+    const int status = smma_refuse_target(command, table, *variable, target);
+    free(target);
+    return status;
+  }
   *variable = target;
   return take_value(table, on, given);
 }

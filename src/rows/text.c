@@ -1,6 +1,4 @@
 #define _POSIX_C_SOURCE 200809L
-#include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,76 +7,7 @@
 #include "isa/format_name.h"
 #include "rows/text_reader.h"
 
-enum {
-  LINES_WITHOUT_ROW = 10000, /* limit of consecutive comments and blank lines */
-  RECOGNIZED_LINES = 64      /* lines within which a header must name its instruction */
-};
-
-bool smma_text_fail(const smma_text_reader *reader, const char *place, smma_error *error, const char *format, ...) {
-  char what[512];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(what, sizeof what, format, arguments);
-  va_end(arguments);
-  return smma_fail(error, "%s: line %llu, column %zu: %s", reader->path, reader->line,
-                   (size_t)(place - reader->text) + 1, what);
-}
-
-static smma_vector_status fail_long_line(const smma_text_reader *reader, smma_error *error) {
-  smma_text_fail(reader, reader->text, error, "longer than %d characters; this is no vector file", SMMA_LINE_LIMIT);
-  return SMMA_VECTOR_ERROR;
-}
-
-/* Reads the next chunk if all bytes of the present one were used. Returns false at the end of the stream or on an
-   error. */
-static bool fill_chunk(smma_text_reader *reader) {
-  if (reader->taken < reader->filled) return true;
-  reader->taken = 0;
-  reader->filled = fread(reader->chunk, 1, sizeof reader->chunk, reader->stream);
-  return reader->filled > 0;
-}
-
-/* Appends bytes of the chunk to the line, up to the end of the line or of the chunk. Sets `ended` and `too_long`. */
-static void take_bytes(smma_text_reader *reader) {
-  const char *from = reader->chunk + reader->taken;
-  const size_t there = reader->filled - reader->taken, room = SMMA_LINE_LIMIT - reader->length;
-  const char *end = memchr(from, '\n', there);
-  size_t count = end ? (size_t)(end - from) : there;
-  reader->too_long = count > room;
-  if (reader->too_long) count = room;
-  memcpy(reader->text + reader->length, from, count);
-  reader->ended = end && !reader->too_long;
-  reader->length += count;
-  reader->taken += count + reader->ended;
-}
-
-/* Reads one line into reader->text, without its line end. Returns SMMA_VECTOR_ROW for any line. */
-static smma_vector_status read_line(smma_text_reader *reader, smma_error *error) {
-  if (reader->too_long) return fail_long_line(reader, error);
-  reader->length = 0;
-  reader->ended = false;
-  reader->line++;
-  while (!reader->ended && !reader->too_long && fill_chunk(reader)) take_bytes(reader);
-  if (reader->too_long) return fail_long_line(reader, error);
-  if (!reader->ended && ferror(reader->stream)) {
-    smma_fail(error, "%s: line %llu: cannot read: %s", reader->path, reader->line, strerror(errno));
-    return SMMA_VECTOR_ERROR;
-  }
-  return reader->ended || reader->length > 0 ? SMMA_VECTOR_ROW : SMMA_VECTOR_END;
-}
-
-smma_vector_status smma_text_next_line(smma_text_reader *reader, smma_error *error) {
-  for (int lines = 0; lines < LINES_WITHOUT_ROW; lines++) {
-    smma_vector_status status = read_line(reader, error);
-    if (status != SMMA_VECTOR_ROW) return status;
-    smma_span line = smma_trim((smma_span){reader->text, reader->length});
-    if (line.length == 0) continue;
-    if (line.text[0] != '#') return SMMA_VECTOR_ROW;
-    if (!smma_text_take_comment(reader, line, error)) return SMMA_VECTOR_ERROR;
-  }
-  smma_text_fail(reader, reader->text, error, "%d lines without a row; this is no vector file", LINES_WITHOUT_ROW);
-  return SMMA_VECTOR_ERROR;
-}
+enum { RECOGNIZED_LINES = 64 }; /* lines within which a header must name its instruction */
 
 /* ---- Opening ---- */
 

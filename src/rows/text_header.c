@@ -1,4 +1,6 @@
 /* Reads the header of a vector file: lines "# key: value", or the values of a JSON record. */
+#include <stdarg.h>
+
 #include "isa/format_name.h"
 #include "isa/key.h"
 #include "rows/text_reader.h"
@@ -16,6 +18,16 @@ const char *const smma_text_keys[SMMA_KEY_COUNT] = {[SMMA_KEY_ARCH] = "arch",
                                                     [SMMA_KEY_FP16_OVFL] = "fp16_ovfl",
                                                     [SMMA_KEY_CLAMP] = "clamp",
                                                     [SMMA_KEY_FLAGS] = "flags"};
+
+bool smma_text_fail(const smma_text_reader *reader, const char *place, smma_error *error, const char *format, ...) {
+  char what[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(what, sizeof what, format, arguments);
+  va_end(arguments);
+  return smma_fail(error, "%s: line %llu, column %zu: %s", reader->path, reader->line,
+                   (size_t)(place - reader->text) + 1, what);
+}
 
 bool smma_split_key(smma_span line, smma_span *key, smma_span *value) {
   const char *colon = memchr(line.text, ':', line.length);
