@@ -460,7 +460,7 @@ alike 'the exact reference: tolerance' 0 'tolerance H100:f16 -k 64' 'tolerance H
 alike 'the exact reference: trace' 0 'trace H100:f16 A.npy B.npy' 'trace H100:f16 A.npy B.npy --exact --reference fp64'
 runs 1 compare V100 H100 A.npy B.npy --ref fp64 --metric ulp
 check 'the exact reference: a note of each option' [ "$(grep -c 'has no effect' in/stderr)" -eq 2 ]
-runs 1 compare V100 H100 A.npy B.npy -q --ref fp64
+runs 1 compare V100 H100 A.npy B.npy --ref fp64 -q
 check 'the exact reference: no note with --quiet' [ ! -s in/stderr ]
 fails 'models to test' "'softmma diff A100:f16 H100:f16' compares two models" test A100:f16 --against H100:f16 -n 9
 alike 'a model to test with' 0 'test H100:f16 --unit model -n 9' 'test --unit model --against H100:f16 -n 9' \
@@ -631,7 +631,7 @@ fails 'a file of test vectors to test with' "'softmma verify rows.txt --unit UNI
   test H100:f16 --unit model --vectors rows.txt
 rm rows.txt
 fails 'all targets' "'all' is not a target; name the GPUs" compare all A.npy B.npy
-fails 'a result for tolerance' "D.npy --rtol R --atol A' checks a result" tolerance H100:f16 A.npy B.npy D.npy
+fails 'a result for tolerance' "D.npy --rtol R --atol A' compares a result" tolerance H100:f16 A.npy B.npy D.npy
 fails 'no custom unit' 'none.json: cannot open' test H100:f16 --unit none.json
 alike 'threads' 1 'diff H100:f16 A100:f16 -n 500' 'diff H100:f16 A100:f16 -n 500 -t 1' 'diff H100:f16 A100:f16 -n 500 --jobs 2'
 fails 'threads below zero' '--threads: -1 is not a number from 0' diff H100:f16 A100:f16 -t -1

@@ -56,7 +56,10 @@ static void print_cause(FILE *stream, const smma_classes *f, const smma_mismatch
             "ones\n",
             c->others + 1, c->simples);
   } else if (!c->is_model && !c->is_changed)
-    fprintf(stream, "    none of the %zu tried single changes of the model has these results\n", f->tries);
+    fprintf(
+        stream,
+        "    none of the %zu tried single changes of the model has these results; 'softmma infer' searches further\n",
+        f->tries);
 }
 
 static void print_common(FILE *stream, const smma_classes *f, const smma_mismatch_class *c, const smma_class_words *w) {

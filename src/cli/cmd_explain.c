@@ -46,7 +46,8 @@ static void choose_instructions(explain_request *r, char *gpus, char *names, con
   }
   if (r->count > 1 &&
       !(of_file ? smma_same_operands : smma_share_operands)(&operation[0], &operation[1], why, sizeof why))
-    smma_die("%s and %s do not take the same operands: %s", r->instruction[0]->name, r->instruction[1]->name, why);
+    smma_die("%s and %s do not take the same operands: %s; explain one at a time", r->instruction[0]->name,
+             r->instruction[1]->name, why);
 }
 
 /* Reads the operands, which must fit both instructions. The one with the greater K gets zeros. */

@@ -143,7 +143,7 @@ static void print_none(const smma_match_study *x) {
   if (x->request->a_format == SMMA_NO_FORMAT && x->data.a_format == SMMA_F32 && x->data.b_format == SMMA_F32)
     printf(
         "only products in f32, which the files hold, were tried; if it was made in another format, give --in tf32,\n"
-        "--in bf16 or --in f16\n");
+        "--in bf16, --in f16, --in e4m3 or --in e5m2\n");
   if (!m->has_near) return;
   smma_match_difference_text(x, &m->near.difference, text, sizeof text);
   printf("nearest; it differs in %s:\n   ", text);

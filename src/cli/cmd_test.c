@@ -394,6 +394,10 @@ int smma_command_test(int argc, const char **argv) {
     return status;
   }
   open_unit(against_name, "--against", &against);
+  if (strncmp(against.name, "custom:", strlen("custom:")) == 0 && !smma_ends_with(gpu ? gpu : "", ".json"))
+    smma_note(
+        "mismatches are explained by the instruction's model; with the file as target, by %s: softmma test %s ...",
+        against.name, against.name + strlen("custom:"));
   choose_instructions(&c, &target, &choice);
   if (shard) {
     uint64_t index, count;

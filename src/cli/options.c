@@ -301,10 +301,10 @@ enum { OUTPUT = MAX_OPTIONS + 1, NEEDLESS, MOST_NEEDLESS = 8 };
 
 /* Options of this command that take a value and have no effect, and why. */
 static struct {
-  char name[64];
+  char name[64], value[64]; /* without a value: not given */
   const char *reason;
 } needless_options[MOST_NEEDLESS];
-static char *needless_value;
+static char *needless_value; /* of the option that popt has just read */
 
 /* Options that -o stands for, if the command has them and the name of the file has this ending. */
 static const struct {
@@ -552,10 +552,8 @@ static void take_unknown(const char *bad, unknown_options *unknown, unknown_opti
   add_unknown(name - bad == 2 && smma_why_needless(command->name, name) ? needless : unknown, bad);
 }
 
-static void note_needless_value(int option) {
-  if (!asks_quiet)
-    smma_note("--%s %s has no effect: %s", needless_options[option].name, needless_value,
-              needless_options[option].reason);
+static void take_needless_value(int option) {
+  snprintf(needless_options[option].value, sizeof needless_options->value, "%s", needless_value);
   free(needless_value);
   needless_value = NULL;
 }
@@ -563,6 +561,10 @@ static void note_needless_value(int option) {
 static void note_needless(const unknown_options *needless) {
   for (int i = 0; i < needless->count; i++)
     smma_note("%s has no effect: %s", needless->name[i], smma_why_needless(command->name, needless->name[i] + 2));
+  for (int i = 0; i < MOST_NEEDLESS; i++)
+    if (*needless_options[i].value)
+      smma_note("--%s %s has no effect: %s", needless_options[i].name, needless_options[i].value,
+                needless_options[i].reason);
 }
 
 /* Reads all options and arguments of the context, and counts the arguments that name no target. Stops at a value that
@@ -576,7 +578,7 @@ static int read_options(const struct poptOption *table, int *code, int *count, u
     if (*code == OUTPUT)
       status = take_output(table, earlier_output, given);
     else if (*code >= NEEDLESS)
-      note_needless_value(*code - NEEDLESS);
+      take_needless_value(*code - NEEDLESS);
     else if (*code > 0)
       status = take_value(table, &table[*code - 1], given);
     else

@@ -134,7 +134,7 @@ int smma_refuse_argument(const smma_command *command, const struct poptOption *t
   return smma_complain(
       "unexpected argument '%s'%s (see 'softmma %s --help')", arguments[most],
       strcmp(command->name, "tolerance") == 0
-          ? "; 'softmma compare TARGET A.npy B.npy D.npy --rtol R --atol A' checks a result of your own"
+          ? "; 'softmma compare TARGET A.npy B.npy D.npy --rtol R --atol A' compares a result of your own"
       : smma_find_option(table, "d") && smma_find_option(table, "c")
           ? "; C is -C FILE, and a result of your own is --d FILE"
       : smma_find_option(table, "d")    ? "; give all results of your own to --d, separated by commas"

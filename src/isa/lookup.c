@@ -176,6 +176,12 @@ static void explain_unknown_gpu(const char *name, smma_error *error) {
   smma_nearest nearest;
   char form[SMMA_NAME_SIZE], list[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE];
   if (explain_known_name(name, error)) return;
+  if (strlen(name) > 5 && strcmp(name + strlen(name) - 5, ".json") == 0) {
+    smma_set_error(error, SMMA_NOT_FOUND,
+                   "'%.100s' is no GPU; a custom unit is read by smma_custom_read, and by softmma.Custom in Python",
+                   name);
+    return;
+  }
   smma_squeeze(smma_without_brand(name), form, sizeof form);
   smma_nearest_start(&nearest, form);
   consider_gpus(&nearest);

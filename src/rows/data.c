@@ -170,9 +170,14 @@ static double lognormal(const dice *x, double deviation) {
 
 /* ---- Arrays ---- */
 
-/* Fills A and B, in memory order, with the elements of consecutive generated rows. */
-static void fill_normal(const smma_operation *o, const smma_data_counts *counts, const smma_data_arrays *arrays) {
-  const size_t row_length = (size_t)o->k, a_bytes = smma_bytes_of(o->a), b_bytes = smma_bytes_of(o->b);
+/* Fills A and B, in memory order, with the elements of consecutive generated rows. All rows have one length, so that
+   operations of different K get the same numbers. */
+static void fill_normal(const smma_operation *operation, const smma_data_counts *counts,
+                        const smma_data_arrays *arrays) {
+  enum { row_length = 16 };
+  smma_operation one = *operation, *const o = &one;
+  one.k = row_length;
+  const size_t a_bytes = smma_bytes_of(o->a), b_bytes = smma_bytes_of(o->b);
   smma_row row;
   for (size_t first = 0; first < counts->a || first < counts->b; first += row_length) {
     smma_generate_row(o, SEED, first / row_length, SMMA_ROWS_NORMAL, &row);

@@ -48,7 +48,8 @@ typedef struct {
   size_t a, b, c, scale_a, scale_b;
 } smma_data_counts;
 
-/* Fills the arrays. `depth` is the number of products in each sum, on which SMMA_DATA_OVERFLOW depends. */
+/* Fills the arrays. Operations of the same formats get the same numbers, whatever their K. `depth` is the number of
+ * products in each sum, on which SMMA_DATA_OVERFLOW depends. */
 void smma_data_fill(smma_data data, const smma_operation *operation, size_t depth, const smma_data_counts *counts,
                     const smma_data_arrays *arrays);
 

@@ -127,6 +127,7 @@ smma_vector_format smma_vector_format_from_text(const char *text) {
 smma_vector_format smma_vector_format_of_file(const char *path) {
   const char *ending = path ? strrchr(path, '.') : NULL;
   int format = 0;
+  if (ending && strcmp(ending, ".mem") == 0) return SMMA_VECTOR_READMEMH;
   while (ending && format < SMMA_VECTOR_FORMATS && strcmp(ending + 1, formats[format].ending) != 0) format++;
   return ending && format < SMMA_VECTOR_FORMATS ? (smma_vector_format)format : SMMA_VECTOR_TEXT;
 }

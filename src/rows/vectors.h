@@ -95,7 +95,7 @@ typedef enum {
    Returns SMMA_VECTOR_FORMATS for any other name. */
 smma_vector_format smma_vector_format_from_text(const char *text);
 
-/* Returns the format that the ending of a file's name stands for; any other ending is text. `path` may be NULL. */
+/* Returns the format that the ending of a file's name stands for (".mem" is ".hex"); any other ending is text. `path` may be NULL. */
 smma_vector_format smma_vector_format_of_file(const char *path);
 
 /* Number of rows in a part. Threads encode parts while another thread appends them to the file. Every call of the

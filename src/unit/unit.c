@@ -32,7 +32,12 @@ static const smma_unit_kind *find_kind(const char *name, size_t length, smma_err
     smma_nearest_consider(&nearest, smma_unit_kinds[i].name, smma_unit_kinds[i].name);
   }
   smma_nearest_hint(&nearest, list, sizeof list);
-  if (ends_with(kind, ".so"))
+  struct stat file;
+  if (strchr(kind, '/') && stat(kind, &file))
+    smma_fail(error, "%s: there is no such file", kind);
+  else if (strchr(kind, '/') && S_ISREG(file.st_mode) && !ends_with(kind, ".so") && access(kind, X_OK) != 0)
+    smma_fail(error, "%s: it is not executable; type chmod +x %s", kind, kind);
+  else if (ends_with(kind, ".so"))
     smma_fail(error, "unknown unit '%s'; a plug-in is plugin:%s", kind, kind);
   else if (strchr(kind, '/') || ends_with(kind, ".py") || ends_with(kind, ".sh"))
     smma_fail(error, "unknown unit '%s'; a program is pipe:%s%s", kind, strchr(kind, '/') ? "" : "./", kind);

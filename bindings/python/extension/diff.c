@@ -54,7 +54,9 @@ PyObject *python_differences(PyObject *module, PyObject *arguments) {
   if (sides > SMMA_MOST_SIDES)
     return PyErr_Format(PyExc_ValueError, "on: %zd units; 2 to %d are compared", sides, SMMA_MOST_SIDES);
   for (Py_ssize_t n = 0; n < sides; n++) {
-    if (!PyArg_ParseTuple(PyTuple_GetItem(list, n), "Os", &object, &on[n])) return NULL;
+    PyObject *pair = PyTuple_GetItem(list, n);
+    if (!PyTuple_Check(pair)) return PyErr_Format(PyExc_TypeError, "on: each element is (Instruction, label)");
+    if (!PyArg_ParseTuple(pair, "Os", &object, &on[n])) return NULL;
     side[n] = (smma_side){on[n], &unit[n > 0], instruction_of(object)};
     if (!side[n].instruction) return NULL;
   }

@@ -18,6 +18,7 @@ from softmma._targets import (
     completed,
     label,
     named_results,
+    own_format,
     product,
     rounded_target,
     targets,
@@ -176,7 +177,7 @@ def compare(
     if not listed_on or len(listed_on) + len(own) < 2:
         raise ValueError(f"on: {on!r} is not a list of two targets or more, which are compared; or give d")
     on = completed(listed_on)
-    inputs = _narrow(a, b) if in_dtype is None else in_dtype
+    inputs = own_format(a, b) if in_dtype is None else in_dtype
     units = [rounded_target(each, None, inputs, out_dtype) for each in on]
     listed = [with_rounding(t, *unit) for t, unit in zip(targets(on, plan, round_in), units)]
     names = [label(each) if isinstance(each, Instruction) else _core.split_target(each)[0] for each in on]
@@ -206,9 +207,3 @@ def _refuse_same(listed: list[Any], on: Sequence[str | Instruction]) -> None:
     for n, each in enumerate(listed):
         if each in listed[:n]:
             raise ValueError(f"on: {label(on[n])} is given twice with one instruction; name each target once")
-
-
-def _narrow(a: NDArray[Any], b: NDArray[Any]) -> Any:
-    """Returns the arrays' own formats if they are named floating-point formats of at most 16 bits; otherwise "f16"."""
-    own = tuple(x.dtype.name if x.dtype.itemsize <= 2 and x.dtype.kind not in "iub" else "f16" for x in (a, b))
-    return own[0] if own[0] == own[1] else own

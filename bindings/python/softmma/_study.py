@@ -241,6 +241,13 @@ class Difference(NamedTuple):
         """Reports whether a vector was found whose results differ."""
         return self.row is not None
 
+    def __repr__(self) -> str:
+        lines = [f"{' and '.join(self.value['on'])}: {self.normal[1]} of {self.normal[0]} results on normal data differ"]
+        lines += [f"{title}: {x} and {y}" for title, (x, y) in self.features.items()]
+        if self.results is not None:
+            lines.append(f"smallest row, {self.terms} terms: results {self.results[0]} and {self.results[1]}")
+        return "\n".join(lines)
+
 
 def diff(
     on: Sequence[str | Instruction],
@@ -316,6 +323,19 @@ class Differences(NamedTuple):
     def differ(self) -> bool:
         """Reports whether results of any two units differ."""
         return bool(self.value["differ"])
+
+    def to_pandas(self) -> Any:
+        """Returns a table with a row for every two units, as in ``value["pairs"]``. Raises ImportError without pandas."""
+        return to_pandas(self.value["pairs"])
+
+    def _rows(self) -> Iterator[tuple[str, ...]]:
+        for x, name in enumerate(self.on):
+            shares = ("-" if x == y else "=" if np.isnan(share) else f"{share:.2%}" for y, share in enumerate(self.shares[x]))
+            yield name, *shares
+
+    def __repr__(self) -> str:
+        features = (f"{title}: {', '.join(map(str, values))}" for title, values in self.features.items())
+        return "\n".join([text_table(("", *self.on), self._rows()), *features])
 
 
 def differences(

@@ -154,7 +154,7 @@ def sweep(
         >>> import softmma
         >>> found = softmma.sweep("k=64..256", on=["V100", "H100"])
         >>> [(row.label, row.at, f"{row.error['max']:.1e}") for row in found.rows if row.at == 256]
-        [('V100', 256, '5.2e-05'), ('H100', 256, '3.4e-05')]
+        [('V100', 256, '6.2e-05'), ('H100', 256, '2.6e-05')]
 
     Raises LookupError if there is no such GPU, format or instruction, ValueError for invalid values, numbers and shapes.
     Source: ``softmma tolerance --sweep`` prints the same.
@@ -170,7 +170,7 @@ def sweep(
     if name in ("format", "formats", "in"):
         listed = _formats(values.split(","), on, instr, in_dtype, out_dtype, plan, round_in)
     else:
-        listed = named_targets(on, instr, in_dtype, out_dtype, plan, round_in)
+        listed = named_targets(on, instr, in_dtype, out_dtype, plan, round_in, (a, b))
     numbers = {"alpha": alpha, "beta": beta, "split_k": split_k, "promote_every": promote_every, "threads": threads}
     own = (None, None, None) if accurate else (a, b, c)
     products = tuple(product(label, t, *own, numbers) for label, t in listed)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softmma import _core
 from softmma._plans import Plan
@@ -49,6 +50,12 @@ def named_results(d: Any) -> tuple[tuple[str, Any], ...]:
 def label(unit: str | Instruction) -> str:
     """Returns the name of a target: the instruction's name, or the GPU's name as the caller wrote it."""
     return unit.name if isinstance(unit, Instruction) else text_of(unit, "a unit", "a GPU's name or an Instruction")
+
+
+def own_format(a: NDArray[Any], b: NDArray[Any]) -> Any:
+    """Returns the arrays' own formats if they are named floating-point formats of at most 16 bits; otherwise "f16"."""
+    own = tuple(x.dtype.name if x.dtype.itemsize <= 2 and x.dtype.kind not in "iub" else "f16" for x in (a, b))
+    return own[0] if own[0] == own[1] else own
 
 
 def target_instruction(unit: str | Instruction, instr: Any, in_dtype: Any, out_dtype: Any) -> Instruction:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from softmma import _core
 from softmma._plans import Plan
-from softmma._targets import AnyPlan, Target, product, rounded_target, several, targets, with_rounding
+from softmma._targets import AnyPlan, Target, own_format, product, rounded_target, several, targets, with_rounding
 from softmma._units import Instruction
 from softmma._value import result, to_pandas
 
@@ -114,7 +115,7 @@ def tolerance(
     bounded by a proof for each element (docs/tolerance.md). Results of faulty kernels are judged by both tolerances.
 
     ``on`` is a GPU, or a list of instructions and GPUs, each GPU with ":FORMAT" or ":A:B" if its inputs are not
-    ``in_dtype`` (default: "f16"). By default all architectures count that have the formats and error bounds. ``instr``
+    ``in_dtype`` (default: the arrays' own format if it has at most 16 bits, otherwise "f16"). By default all architectures count that have the formats and error bounds. ``instr``
     is their instruction. **Operands** are matrices A (M, K), B (K, N) and optionally C (M, N). Their values are rounded
     to the target's formats as in `matmul` (``round_in``), and at most 256 x 256 elements are measured. Without
     matrices, random ``data`` of a kind ("normal", "uniform", "nan=0.01", ...) of ``shape`` (M, N, K) (default: (64, 64,
@@ -126,14 +127,14 @@ def tolerance(
         >>> import softmma
         >>> found = softmma.tolerance(on=["V100", "H100"], shape=(16, 8, 256))
         >>> found.measured
-        Accepted(rtol=1.5e-06, atol=4.4e-05)
+        Accepted(rtol=2.7e-06, atol=3.6e-05)
         >>> [verdict.wrong for verdict in found.verdicts if not verdict.measured]
         []
 
     Raises LookupError if there is no such GPU, format or instruction, ValueError for invalid numbers, shapes and data.
     Source: ``softmma tolerance`` prints the same.
     """
-    listed = named_targets(on, instr, in_dtype, out_dtype, plan, round_in)
+    listed = named_targets(on, instr, in_dtype, out_dtype, plan, round_in, (a, b))
     numbers = {"alpha": alpha, "beta": beta, "split_k": split_k, "promote_every": promote_every, "threads": threads}
     check_operands(a, b, c, shape, data, with_c, round_in)
     products = tuple(product(name, t, a, b, c, numbers) for name, t in listed)
@@ -168,12 +169,14 @@ def _error(unit: dict[str, Any]) -> TargetError:
 
 
 def named_targets(
-    on: Any, instr: Any, in_dtype: Any, out_dtype: Any, plan: Any, round_in: Any
+    on: Any, instr: Any, in_dtype: Any, out_dtype: Any, plan: Any, round_in: Any, arrays: tuple[Any, Any]
 ) -> list[tuple[str, Target]]:
-    """Returns the name and the target of each unit; a target's unit is its instruction."""
+    """Returns the name and the target of each unit; a target's unit is its instruction. The arrays may be None."""
     if on is None and instr is not None:
         raise ValueError("on is missing; for example on='H100'")
-    inputs = "f16" if in_dtype is None and instr is None else in_dtype
+    inputs = in_dtype
+    if in_dtype is None and instr is None:
+        inputs = "f16" if arrays[0] is None or arrays[1] is None else own_format(*map(np.asarray, arrays))
     if on is None:
         found = _core.targets(inputs, out_dtype)
         listed: list[tuple[str, tuple[Instruction, Plan | None]]]

@@ -1,12 +1,14 @@
 """Explaining, comparing, probing."""
 
 import os
+import re
 import signal
 import threading
 import time
 import xml.etree.ElementTree
 from fractions import Fraction
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -114,6 +116,35 @@ def test_compare_of_own_results(generator):
         softmma.compare(a, b, "V100", d=d.astype(float) / 3)
     with pytest.raises(ValueError, match="d: 32 results; at most 31 are compared"):
         softmma.compare(a, b, "V100", d=[d] * 32)
+
+
+def test_tolerance_takes_the_arrays_format(generator):
+    a, b = (generator.standard_normal(shape).astype(ml_dtypes.float8_e4m3fn) for shape in ((4, 64), (64, 4)))
+    found = softmma.tolerance(a, b, on="H100")
+    assert found.targets[0].inputs == "e4m3" and found.measured == softmma.tolerance(a, b, on="H100:e4m3").measured
+    swept = softmma.sweep("split_k=1,2", a, b, on="H100")
+    assert swept.value == softmma.sweep("split_k=1,2", a, b, on="H100:e4m3").value
+    half = softmma.tolerance(a.astype(np.float32), b.astype(np.float32), on="H100")
+    assert half.targets[0].inputs == "f16"
+
+
+def test_random_data_do_not_depend_on_k():
+    """The instructions of these GPUs have K of 4, 8 and 16."""
+    exact = [row.exact for row in softmma.sweep("k=64", on=["V100", "T4", "H100"], shape=(8, 8, 64)).rows]
+    assert exact[0] == exact[1] == exact[2]
+
+
+def test_the_file_of_a_custom_unit_is_no_gpu():
+    for call in (softmma.matmul, softmma.tolerance, lambda a, b, on: softmma.compare(a, b, [on, "H100"])):
+        with pytest.raises(LookupError, match=r"'unit.json' is no GPU; .* softmma.Custom in Python"):
+            call(np.eye(2), np.eye(2), on="unit.json")
+
+
+def test_differences_as_text():
+    text = repr(softmma.differences(["V100", "A100", "L40S"], rows=500))
+    assert re.search(r"^V100 +- +\d\d\.\d\d% +\d\d\.\d\d%$", text, re.M) and re.search(r"^L40S .* = +-$", text, re.M)
+    assert "number of products added at once (block, FMA size): 4, 8, 8" in text
+    assert "number of carry bits: at least 3 and at least 4" in repr(softmma.diff(["A100", "H100"], rows=50))
 
 
 @pytest.mark.parametrize(("rtol", "atol"), [(0, 0), (1e-6, 0), (0.0, 3e-5), (2.0**-20, 2.0**-18)])
