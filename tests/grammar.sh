@@ -687,8 +687,11 @@ fails 'a library that is misspelled' "is neither a file nor a library; nearest: 
 fails 'a plan that is missing' 'nothing.json: cannot open' plan nothing.json
 fails 'too many elements for one of two' 'the instruction takes 4' explain V100:f16 A100:f16 -a '1*5' -b 1
 fails 'the output of a description that is read' '--output: it has no effect with a file that is read' custom unit.json -o other.json
-fails 'a plug-in without its kind' 'is plugin:./unit.so' test H100:f16 --unit ./unit.so
-fails 'a program without its kind' 'is pipe:./box.py$' test H100:f16 --unit ./box.py
+fails 'a plug-in that is not there' '^softmma: --unit: ./unit.so: there is no such file$' test H100:f16 --unit ./unit.so
+fails 'a program that is not there' '^softmma: --unit: ./box.py: there is no such file$' test H100:f16 --unit ./box.py
+cp unit.json box.py
+fails 'a program that is not executable' 'it is not executable; type chmod .x ./box.py$' test H100:f16 --unit ./box.py
+rm box.py
 printf '#!/bin/sh\necho 0\n' >box && chmod +x box
 "$softmma" test H100:f16 --unit ./box -n 9 >box-1.txt 2>&1
 "$softmma" test H100:f16 --unit pipe:./box -n 9 >box-2.txt 2>&1
