@@ -394,10 +394,6 @@ int smma_command_test(int argc, const char **argv) {
     return status;
   }
   open_unit(against_name, "--against", &against);
-  if (strncmp(against.name, "custom:", strlen("custom:")) == 0 && !smma_ends_with(gpu ? gpu : "", ".json"))
-    smma_note(
-        "mismatches are explained by the instruction's model; with the file as target, by %s: softmma test %s ...",
-        against.name, against.name + strlen("custom:"));
   choose_instructions(&c, &target, &choice);
   if (shard) {
     uint64_t index, count;
@@ -406,6 +402,11 @@ int smma_command_test(int argc, const char **argv) {
   }
   smma_wait_for_interruption(); /* an interruption takes effect after the current batch */
   status = smma_ranks() > 1 ? run_in_ranks(&c, json) : run_and_print(&c, json);
+  if (status == SMMA_EXIT_DIFFERENT && strncmp(against.name, "custom:", strlen("custom:")) == 0 &&
+      !smma_ends_with(gpu ? gpu : "", ".json"))
+    smma_note(
+        "these explanations are by the instruction's model, and not by %s; for those, name the file as the target",
+        against.name);
   smma_report_free(&c.report);
   smma_unit_close(&unit);
   smma_unit_close(&against);
