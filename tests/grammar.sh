@@ -691,7 +691,10 @@ fails 'a plug-in that is not there' '^softmma: --unit: ./unit.so: there is no su
 fails 'a program that is not there' '^softmma: --unit: ./box.py: there is no such file$' test H100:f16 --unit ./box.py
 cp unit.json box.py
 fails 'a program that is not executable' 'it is not executable; type chmod .x ./box.py$' test H100:f16 --unit ./box.py
-rm box.py
+long=./$(printf 'a%.0s' {1..100}).py
+mv box.py "$long"
+fails 'a program of a long name that is not executable' "it is not executable; type chmod .x $long\$" test H100:f16 --unit "$long"
+rm "$long"
 printf '#!/bin/sh\necho 0\n' >box && chmod +x box
 "$softmma" test H100:f16 --unit ./box -n 9 >box-1.txt 2>&1
 "$softmma" test H100:f16 --unit pipe:./box -n 9 >box-2.txt 2>&1

@@ -22,7 +22,7 @@ typedef struct {
   smma_compare_result result;
 } comparison;
 
-#define NO_TOLERANCE -DBL_MAX /* the value of --rtol and --atol that are not given */
+#define NO_TOLERANCE (-DBL_MAX) /* the value of --rtol and --atol that are not given */
 
 /* ---- Targets ---- */
 

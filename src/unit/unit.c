@@ -33,10 +33,13 @@ static const smma_unit_kind *find_kind(const char *name, size_t length, smma_err
   }
   smma_nearest_hint(&nearest, list, sizeof list);
   struct stat file;
-  if (strchr(kind, '/') && stat(kind, &file))
-    smma_fail(error, "%s: there is no such file", kind);
-  else if (strchr(kind, '/') && S_ISREG(file.st_mode) && !ends_with(kind, ".so") && access(kind, X_OK) != 0)
-    smma_fail(error, "%s: it is not executable; type chmod +x %s", kind, kind);
+  char path[4096]; /* the name, of which `kind` may have only the first characters */
+  snprintf(path, sizeof path, "%.*s", (int)length, name);
+  if (strchr(path, '/') && length < sizeof path && stat(path, &file))
+    smma_fail(error, "%s: there is no such file", path);
+  else if (strchr(path, '/') && length < sizeof path && S_ISREG(file.st_mode) && !ends_with(path, ".so") &&
+           access(path, X_OK) != 0)
+    smma_fail(error, "%s: it is not executable; type chmod +x %s", path, path);
   else if (ends_with(kind, ".so"))
     smma_fail(error, "unknown unit '%s'; a plug-in is plugin:%s", kind, kind);
   else if (strchr(kind, '/') || ends_with(kind, ".py") || ends_with(kind, ".sh"))
