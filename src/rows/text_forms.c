@@ -34,13 +34,15 @@ void smma_csv_blank_separators(smma_text_reader *reader) {
 
 /* Reads a line as JSON. */
 static smma_datum *read_json(const smma_text_reader *reader, smma_span line, smma_error *error) {
+  static const char place[] = "JSON:1:"; /* followed by the column, ": " and what is wrong */
+  const size_t length = strlen(place);
   smma_error why;
+  char *what = why.text;
   size_t column = 1;
-  int place_length = 0;
   smma_datum *d = smma_datum_read("JSON", line.text, line.length, &why);
   if (d) return d;
-  sscanf(why.text, "JSON:1:%zu: %n", &column, &place_length);
-  smma_text_fail(reader, line.text + column - 1, error, "%s", why.text + place_length);
+  if (strncmp(why.text, place, length) == 0) column = strtoul(why.text + length, &what, 10), what += strlen(": ");
+  smma_text_fail(reader, line.text + column - 1, error, "%s", what);
   return NULL;
 }
 
