@@ -445,7 +445,8 @@ static bool is_command(const char *name) {
   return false;
 }
 
-/* Takes the arguments, and counts those that name no target. popt stores NULL for one for which it has no memory. */
+/* Takes the arguments, and counts those that name no target. Without memory, popt stores
+   NULL in place of an argument. */
 static int take_arguments(const struct poptOption *table, char *given[MAX_OPTIONS], int *count) {
   const struct poptOption *on = smma_find_option(table, "on");
   int status = SMMA_EXIT_EQUAL;
@@ -546,7 +547,7 @@ static int choose_form(const struct poptOption *table) {
   return SMMA_EXIT_EQUAL;
 }
 
-/* Sorts an option that the command does not have: a flag for what it does anyway is only noted. */
+/* Sorts an unknown option: if it is a flag without effect, a note is enough. */
 static void take_unknown(const char *bad, unknown_options *unknown, unknown_options *needless) {
   const char *name = bad + strspn(bad, "-");
   add_unknown(name - bad == 2 && smma_why_needless(command->name, name) ? needless : unknown, bad);

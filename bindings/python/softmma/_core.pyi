@@ -234,8 +234,9 @@ def hadamard(x: NDArray[np.float32], signs: NDArray[np.float64], format: str) ->
 def same_lines(x: NDArray[Any], y: NDArray[Any], threads: int) -> bool: ...
 def probe(instruction: object, unit: Callable[..., ArrayLike] | str | None, rows: int, /) -> dict[str, Any]: ...
 def diff(
-    target_1: tuple[object, str, Callable[..., ArrayLike] | str | None],
-    target_2: tuple[object, str, Callable[..., ArrayLike] | str | None],
+    targets: tuple[tuple[object, str], ...],
+    unit: Callable[..., ArrayLike] | str | None,
+    against: Callable[..., ArrayLike] | str | None,
     rows: int,
     seed: int,
     /,

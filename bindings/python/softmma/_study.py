@@ -242,7 +242,8 @@ class Difference(NamedTuple):
         return self.row is not None
 
     def __repr__(self) -> str:
-        lines = [f"{' and '.join(self.value['on'])}: {self.normal[1]} of {self.normal[0]} results on normal data differ"]
+        rows, mismatches = self.normal
+        lines = [f"{' and '.join(self.value['on'])}: {mismatches} of {rows} results on normal data differ"]
         lines += [f"{title}: {x} and {y}" for title, (x, y) in self.features.items()]
         if self.results is not None:
             lines.append(f"smallest row, {self.terms} terms: results {self.results[0]} and {self.results[1]}")
@@ -277,17 +278,11 @@ def diff(
     Raises LookupError as `matmul` does, any exception of the function, and ValueError for instructions with different
     formats of C or D. Source: ``softmma diff`` does the same.
     """
-    names = several(instr, "instr")
     if len(on) != 2:
         raise ValueError(f"on has {len(on)} units; diff takes two, and differences more")
-    on = completed(on)
-    if len(names) > 2:
-        raise ValueError(f"instr has {len(names)} instructions; diff takes two")
-    if rows < 1 or not 0 <= seed < 2**63:
-        raise ValueError(f"rows is {rows} and seed {seed}; rows are at least 1, a seed is from 0 to 2**63 - 1")
-    pair = [_one_of_two(on[n], names[n % len(names)], in_dtype, out_dtype) for n in range(2)]
-    value = _core.diff((pair[0], label(on[0]), unit), (pair[1], label(on[1]), against), rows, seed)
-    i = next(one for one in pair if one.name == value["rows_of"])
+    pair = _labelled(on, instr, in_dtype, out_dtype)
+    value = _core.diff(pair, unit, against, *_amounts(rows, seed))
+    i = next(one for one, _ in pair if one.name == value["rows_of"])
     row, operands_of, results = value.get("example"), None, None
     if row:
         operands_of = operands(row, i)
@@ -325,13 +320,14 @@ class Differences(NamedTuple):
         return bool(self.value["differ"])
 
     def to_pandas(self) -> Any:
-        """Returns a table with a row for every two units, as in ``value["pairs"]``. Raises ImportError without pandas."""
+        """Returns a table with a row for each pair of units. Raises ImportError without pandas."""
         return to_pandas(self.value["pairs"])
 
     def _rows(self) -> Iterator[tuple[str, ...]]:
         for x, name in enumerate(self.on):
-            shares = ("-" if x == y else "=" if np.isnan(share) else f"{share:.2%}" for y, share in enumerate(self.shares[x]))
-            yield name, *shares
+            cells = ["=" if np.isnan(share) else f"{share:.2%}" for share in self.shares[x]]
+            cells[x] = "-"
+            yield name, *cells
 
     def __repr__(self) -> str:
         features = (f"{title}: {', '.join(map(str, values))}" for title, values in self.features.items())
@@ -349,7 +345,7 @@ def differences(
     rows: int = 10000,
     seed: int = 0,
 ) -> Differences:
-    """Reports how often the results of every two of several GPUs or instructions differ, and in which features.
+    """Compares every two of several GPUs or instructions: the share of different results, and the features that differ.
 
     The arguments are those of `diff`, but ``on`` has 2 to 16 units, and ``against`` replaces all units but the first.
     Shapes: ``shares`` is (units, units).
@@ -361,27 +357,42 @@ def differences(
 
     Raises as `diff` does. Source: ``softmma diff`` does the same for more than two targets.
     """
-    names = several(instr, "instr")
     if not 2 <= len(on) <= 16:
         raise ValueError(f"on has {len(on)} units; differences takes 2 to 16")
-    on = completed(on)
-    if len(names) not in (1, len(on)):
-        raise ValueError(f"instr has {len(names)} instructions; give one for all {len(on)} units, or one for each")
-    if rows < 1 or not 0 <= seed < 2**63:
-        raise ValueError(f"rows is {rows} and seed {seed}; rows are at least 1, a seed is from 0 to 2**63 - 1")
-    units = [_one_of_two(one, names[n % len(names)], in_dtype, out_dtype) for n, one in enumerate(on)]
-    labels = tuple(map(label, on))
-    value = _core.differences(tuple(zip(units, labels)), unit, against, rows, seed)
+    units = _labelled(on, instr, in_dtype, out_dtype)
+    value = _core.differences(units, unit, against, *_amounts(rows, seed))
     shares = np.full((len(on), len(on)), np.nan)
     pairs = [(x, y) for x in range(len(on)) for y in range(x + 1, len(on))]
     for (x, y), pair in zip(pairs, value["pairs"], strict=True):
         if pair["differ"]:
             shares[x, y] = shares[y, x] = pair["share"]
     features = {feature["title"]: tuple(feature["values"]) for feature in value["features"]}
-    return Differences(labels, shares, features, value)
+    return Differences(tuple(name for _, name in units), shares, features, value)
 
 
-def _one_of_two(unit: str | Instruction, instr: str | Instruction | None, in_dtype: Any, out_dtype: Any) -> Instruction:
+def _labelled(
+    on: Sequence[str | Instruction],
+    instr: str | Instruction | Sequence[str | Instruction] | None,
+    in_dtype: Any,
+    out_dtype: Any,
+) -> tuple[tuple[Instruction, str], ...]:
+    """Returns the instruction and the label of each unit. ``instr`` is one name for all, or one for each."""
+    names = several(instr, "instr")
+    if len(names) not in (1, len(on)):
+        raise ValueError(f"instr has {len(names)} instructions; give one for all {len(on)} units, or one for each")
+    units = completed(on)
+    instructions = (_one_of_several(one, names[n % len(names)], in_dtype, out_dtype) for n, one in enumerate(units))
+    return tuple(zip(instructions, map(label, units)))
+
+
+def _amounts(rows: int, seed: int) -> tuple[int, int]:
+    """Returns rows and seed. Raises ValueError for values out of range."""
+    if rows < 1 or not 0 <= seed < 2**63:
+        raise ValueError(f"rows is {rows} and seed {seed}; rows are at least 1, a seed is from 0 to 2**63 - 1")
+    return rows, seed
+
+
+def _one_of_several(unit: str | Instruction, instr: str | Instruction | None, in_dtype: Any, out_dtype: Any) -> Instruction:
     if isinstance(instr, Instruction):
         return instr
     if isinstance(unit, Instruction):
