@@ -220,6 +220,9 @@ volta=(--on V100 --instr mma.m8n8k4.f32.f16.f16.f32)
 gives 'a program' 0 'rows=24 mismatches=0$' test --unit pipe:./child.sh "${volta[@]}" --rows 24
 check 'a program, recorded' runs 0 vectors record --unit pipe:./child.sh "${volta[@]}" --rows 8 -o piped.txt
 gives 'and verified' 0 '^rows=8 mismatches=0$' verify piped.txt
+zeros='echo x >>starts; exec sed "/^#/d; s/.*/0/"'
+gives 'a program that answers zeros' 1 'rows=60 mismatches=58$' test --unit "pipe:$zeros" "${volta[@]}" --rows 60
+check 'is started for many vectors at once' [ "$(wc -l <starts)" -le 150 ]
 
 # bad NAME REGEX COMMAND: a campaign against this program must fail with this message
 bad() { fails "$1" "pipe:.*: .*$2" test --unit "pipe:$3" "${volta[@]}" --rows 10; }

@@ -68,9 +68,17 @@ typedef struct {
 /* Returns the number of a vector's terms that are not zero: products with a nonzero factor, and c. */
 int smma_row_terms(const smma_instruction *instruction, const smma_row *row);
 
-/* Works like smma_minimise, but considers only vectors for which `judge` returns true. It must return true for the
-   initial `row`. */
-bool smma_minimise_while(smma_unit *unit, smma_unit *against, const smma_instruction *instruction,
-                         const smma_row_judge *judge, smma_row *row, uint64_t *expected, smma_error *error);
+/* A vector to minimise, and the other unit's result. `judge` may be NULL; it must return true for the vector as it
+   is. */
+typedef struct {
+  smma_row *row;
+  uint64_t *expected;
+  const smma_row_judge *judge;
+} smma_row_to_minimise;
+
+/* Minimises vectors as smma_minimise does, side by side, so that the units are asked in fewer batches. Considers only
+   vectors for which `judge` returns true. */
+bool smma_minimise_rows(smma_unit *unit, smma_unit *against, const smma_instruction *instruction,
+                        const smma_row_to_minimise *list, size_t count, smma_error *error);
 
 #endif

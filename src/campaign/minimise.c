@@ -1,18 +1,25 @@
-/* Minimises a vector for which the results of two units differ. */
-#include <string.h>
+/* Minimises vectors for which the results of two units differ. */
+#include <stdlib.h>
 
 #include "campaign/campaign.h"
 #include "host/load.h"
 #include "rows/check.h"
 #include "rows/rows.h"
 
-/* FORMS: greatest number of simpler forms of an element. MOST_CANDIDATES: greatest number of candidates of a round, in
-   which each term is removed, c is removed, or an element is replaced by a simpler form. */
-enum { FORMS = 5, MOST_CANDIDATES = (2 * SMMA_MAXIMUM_K + 1) * FORMS + SMMA_MAXIMUM_K + 1 };
+/* FORMS: greatest number of simpler forms of an element. MOST_TOGETHER: greatest number of candidates for which the
+   units are asked at once, unless one vector alone has more. */
+enum { FORMS = 5, MOST_TOGETHER = 16384 };
 
+/* Greatest number of candidates of one vector, in which each term is removed, c is removed, or an element is replaced
+   by a simpler form. */
+static size_t most_candidates(const smma_instruction *i) { return (size_t)(2 * i->k + 1) * FORMS + (size_t)i->k + 1; }
+
+/* Simpler vectors, the units' results for them, and whether the results of each still differ as they must. */
 typedef struct {
   const smma_instruction *instruction;
   smma_rows rows;
+  uint64_t *expected;
+  bool *holds;
   size_t count;
 } candidates;
 
@@ -70,7 +77,6 @@ static void propose_forms(candidates *c, smma_row *row, smma_format format, uint
 static void propose_all(candidates *c, const smma_row *row) {
   const smma_instruction *i = c->instruction;
   smma_row x = *row;
-  c->count = 0;
   for (int k = 0; k < i->k; k++) {
     if (x.a[k] == 0 && x.b[k] == 0) continue;
     x.a[k] = x.b[k] = 0;
@@ -89,38 +95,157 @@ static void propose_all(candidates *c, const smma_row *row) {
   if (!is_zero(i->c, x.c)) propose_forms(c, &x, i->c, &x.c);
 }
 
-bool smma_minimise_while(smma_unit *unit, smma_unit *against, const smma_instruction *i, const smma_row_judge *judge,
-                         smma_row *row, uint64_t *expected, smma_error *error) {
-  const smma_operation o = smma_operation_of(i);
-  const size_t bytes = smma_bytes_of(i->d);
-  unsigned char other[MOST_CANDIDATES * 8];
-  candidates c = {.instruction = i};
-  bool done = smma_rows_allocate(i, MOST_CANDIDATES, &c.rows), simpler = true;
-  if (!done) return smma_fail(error, "no memory to simplify a row of %s", i->name);
-  while (simpler) {
-    propose_all(&c, row);
-    done = smma_unit_ask(unit, &c.rows, 0, c.count, NULL, error) &&
-           smma_unit_ask(against, &c.rows, 0, c.count, other, error);
-    simpler = false;
-    if (judge && judge->asked) *judge->asked += c.count;
-    for (size_t n = 0; done && !simpler && n < c.count; n++) {
-      const uint64_t second = smma_load(bytes, other, n);
-      smma_row candidate;
-      if (smma_same_result(&o, smma_rows_result(&c.rows, n), second)) continue;
-      smma_rows_get(&c.rows, n, &candidate);
-      if (judge && !judge->takes(&candidate, second, judge->context)) continue;
-      *row = candidate;
-      *expected = second;
-      simpler = true;
+/* Takes over a simpler element if the element was not simplified before. */
+static bool take(uint64_t *x, uint64_t before, uint64_t simpler) {
+  if (*x != before || simpler == before) return false;
+  *x = simpler;
+  return true;
+}
+
+/* Candidates of one vector: `count` from `first` on. */
+typedef struct {
+  size_t first, count;
+} slice;
+
+/* Proposes the simplifications of a vector's candidates that hold: first two of them together, then one more each
+   time. */
+static void propose_together(candidates *together, const candidates *c, slice of, const smma_row *row) {
+  smma_row x = *row;
+  bool is_first = true;
+  for (size_t n = of.first; n < of.first + of.count; n++) {
+    smma_row one;
+    bool takes = false;
+    if (!c->holds[n]) continue;
+    smma_rows_get(&c->rows, n, &one);
+    for (int k = 0; k < c->instruction->k; k++) {
+      takes |= take(&x.a[k], row->a[k], one.a[k]);
+      takes |= take(&x.b[k], row->b[k], one.b[k]);
     }
+    takes |= take(&x.c, row->c, one.c);
+    if (takes && !is_first) propose(together, &x);
+    is_first = false;
   }
-  smma_rows_free(&c.rows);
-  return done;
+}
+
+static bool allocate(const smma_instruction *i, size_t capacity, candidates *c) {
+  *c = (candidates){.instruction = i, .expected = calloc(capacity, sizeof *c->expected), .holds = calloc(capacity, 1)};
+  return c->expected && c->holds && smma_rows_allocate(i, capacity, &c->rows);
+}
+
+static void release(candidates *c) {
+  smma_rows_free(&c->rows);
+  free(c->expected);
+  free(c->holds);
+}
+
+typedef struct {
+  const smma_row_to_minimise *what;
+  slice simpler, together;
+  bool is_done;
+} item;
+
+/* The vectors that are minimised side by side. */
+typedef struct {
+  smma_unit *unit, *against;
+  smma_operation operation;
+  item *list;
+  size_t count;
+  candidates simpler, together;
+  smma_error *error;
+} work;
+
+static bool ask(work *w, candidates *c) {
+  const size_t bytes = smma_bytes_of(c->instruction->d);
+  if (!c->count) return true;
+  if (!smma_unit_ask(w->unit, &c->rows, 0, c->count, NULL, w->error) ||
+      !smma_unit_ask(w->against, &c->rows, 0, c->count, c->expected, w->error))
+    return false;
+  for (size_t n = c->count; n-- > 0;) c->expected[n] = smma_load(bytes, c->expected, n); /* the last is widened first */
+  return true;
+}
+
+/* Determines which candidates of a vector hold. */
+static void judge(const work *w, candidates *c, slice of, const smma_row_judge *judge) {
+  if (judge && judge->asked) *judge->asked += of.count;
+  for (size_t n = of.first; n < of.first + of.count; n++) {
+    smma_row row;
+    c->holds[n] = !smma_same_result(&w->operation, smma_rows_result(&c->rows, n), c->expected[n]);
+    if (!c->holds[n] || !judge) continue;
+    smma_rows_get(&c->rows, n, &row);
+    c->holds[n] = judge->takes(&row, c->expected[n], judge->context);
+  }
+}
+
+/* Takes a candidate that holds: a vector's last one, or its first. Returns false if there is none. */
+static bool choose(const candidates *c, slice of, bool last, const item *x) {
+  for (size_t i = 0; i < of.count; i++) {
+    const size_t n = of.first + (last ? of.count - 1 - i : i);
+    if (!c->holds[n]) continue;
+    smma_rows_get(&c->rows, n, x->what->row);
+    *x->what->expected = c->expected[n];
+    return true;
+  }
+  return false;
+}
+
+/* Simplifies each vector by as many candidates as hold together, counted from the first. This takes two batches. With
+   one batch for each simplification, a unit that is a program, started for each batch, would take too long. */
+static bool simplify(work *w) {
+  candidates *c = &w->simpler, *together = &w->together;
+  c->count = together->count = 0;
+  for (size_t n = 0; n < w->count; n++) {
+    item *x = &w->list[n];
+    x->simpler = (slice){c->count, 0};
+    if (!x->is_done) propose_all(c, x->what->row);
+    x->simpler.count = c->count - x->simpler.first;
+  }
+  if (!ask(w, c)) return false;
+  for (size_t n = 0; n < w->count; n++) {
+    item *x = &w->list[n];
+    const smma_row before = *x->what->row;
+    judge(w, c, x->simpler, x->what->judge);
+    x->is_done = !choose(c, x->simpler, false, x);
+    x->together = (slice){together->count, 0};
+    propose_together(together, c, x->simpler, &before);
+    x->together.count = together->count - x->together.first;
+  }
+  if (!ask(w, together)) return false;
+  for (size_t n = 0; n < w->count; n++) {
+    item *x = &w->list[n];
+    judge(w, together, x->together, x->what->judge);
+    choose(together, x->together, true, x);
+  }
+  return true;
+}
+
+static bool all_done(const work *w) {
+  for (size_t n = 0; n < w->count; n++)
+    if (!w->list[n].is_done) return false;
+  return true;
+}
+
+bool smma_minimise_rows(smma_unit *unit, smma_unit *against, const smma_instruction *i,
+                        const smma_row_to_minimise *list, size_t count, smma_error *error) {
+  const size_t most = most_candidates(i), fit = most < MOST_TOGETHER ? MOST_TOGETHER / most : 1;
+  const size_t side_by_side = count < fit ? count : fit;
+  work w = {unit, against, smma_operation_of(i), calloc(side_by_side, sizeof *w.list), .error = error};
+  bool good = allocate(i, side_by_side * most, &w.simpler);
+  good = allocate(i, side_by_side * most, &w.together) && good && w.list;
+  if (!good) smma_fail(error, "no memory to simplify rows of %s", i->name);
+  for (size_t first = 0; good && first < count; first += w.count) {
+    w.count = count - first < side_by_side ? count - first : side_by_side;
+    for (size_t n = 0; n < w.count; n++) w.list[n] = (item){.what = &list[first + n]};
+    while (good && !all_done(&w)) good = simplify(&w);
+  }
+  release(&w.simpler);
+  release(&w.together);
+  free(w.list);
+  return good;
 }
 
 bool smma_minimise(smma_unit *unit, smma_unit *against, const smma_instruction *i, smma_row *row, uint64_t *expected,
                    smma_error *error) {
-  return smma_minimise_while(unit, against, i, NULL, row, expected, error);
+  return smma_minimise_rows(unit, against, i, &(smma_row_to_minimise){row, expected, NULL}, 1, error);
 }
 
 int smma_row_terms(const smma_instruction *i, const smma_row *row) {

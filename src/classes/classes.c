@@ -39,7 +39,9 @@ static bool add_class(smma_class_work *w, int change, bool is_model) {
     c.others = w->equivalents[change];
     for (size_t n = 0; n < c.others && n < SMMA_TOLD_CHANGES; n++) c.other[n] = w->equivalent[change][n];
   }
-  if (!is_model && (!smma_class_simplify(w, &c, change) || !smma_class_place(w, &c, change))) return false;
+  if (!is_model &&
+      (!smma_class_simplify(w, (smma_mismatch_class *[]){&c}, 1, change) || !smma_class_place(w, &c, change)))
+    return false;
   w->classes->list[w->classes->count++] = c;
   return true;
 }

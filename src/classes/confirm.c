@@ -83,8 +83,8 @@ static bool ask_neighbours(smma_class_work *w, change_check *q, size_t i) {
   smma_row row;
   bool good = smma_rows_allocate(instruction, MOST_NEIGHBOURS, &b.rows) || smma_no_memory(w->error);
   smma_rows_get(&w->samples.rows, i, &row);
-  good = good &&
-         smma_minimise_while(w->request->unit, w->request->against, instruction, &judge, &row, &expected, w->error);
+  good = good && smma_minimise_rows(w->request->unit, w->request->against, instruction,
+                                    &(smma_row_to_minimise){&row, &expected, &judge}, 1, w->error);
   if (good) put_all_neighbours(&b, instruction, &row);
   good = good && smma_unit_ask(w->request->unit, &b.rows, 0, b.count, NULL, w->error);
   w->classes->asked += b.count;

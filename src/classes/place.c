@@ -22,7 +22,7 @@ static bool same_scale(const smma_instruction *i, const smma_row *row, int k, in
 static bool ask_which(smma_class_work *w, const smma_class_condition *j, const smma_rows *rows, int count,
                       bool *differs) {
   const size_t bytes = smma_bytes_of(w->request->instruction->d);
-  uint64_t against_d[SMMA_MOST_PLACES];
+  uint64_t against_d[MOST_TERMS * SMMA_MOST_PLACES];
   if (count && (!smma_unit_ask(w->request->unit, rows, 0, (size_t)count, NULL, w->error) ||
                 !smma_unit_ask(w->request->against, rows, 0, (size_t)count, against_d, w->error)))
     return false;
@@ -63,37 +63,41 @@ static bool ask_moved(smma_class_work *w, const smma_class_condition *j, smma_ro
   return true;
 }
 
-/* Sets `*bound` to whether the mismatch disappears wherever the product at k is moved to. */
-static bool ask_bound(smma_class_work *w, const smma_class_condition *j, smma_rows *rows, const smma_row *row, int k,
-                      bool *bound) {
+/* Sets `*places` to the first k whose product makes the mismatch disappear wherever it is moved to. If there is none,
+   leaves `*places` unchanged. */
+static bool ask_bound(smma_class_work *w, const smma_class_condition *j, smma_rows *rows, const smma_row *row,
+                      uint64_t *places) {
   const smma_instruction *i = w->request->instruction;
-  bool differs[SMMA_MOST_PLACES];
-  int count = 0;
-  for (int l = 0; l < i->k; l++) {
-    smma_row variant = *row;
-    if (is_term(row, l) || !same_scale(i, row, k, l)) continue;
-    swap(&variant.a[k], &variant.a[l]);
-    swap(&variant.b[k], &variant.b[l]);
-    smma_rows_put(rows, (size_t)count++, &variant);
+  int end[SMMA_MOST_PLACES], count = 0;
+  bool differs[MOST_TERMS * SMMA_MOST_PLACES];
+  for (int k = 0; k < i->k; k++) {
+    for (int l = 0; l < i->k && is_term(row, k); l++) {
+      smma_row variant = *row;
+      if (is_term(row, l) || !same_scale(i, row, k, l)) continue;
+      swap(&variant.a[k], &variant.a[l]);
+      swap(&variant.b[k], &variant.b[l]);
+      smma_rows_put(rows, (size_t)count++, &variant);
+    }
+    end[k] = count;
   }
   if (!ask_which(w, j, rows, count, differs)) return false;
-  *bound = count > 0;
-  for (int n = 0; n < count; n++) *bound = *bound && !differs[n];
+  for (int k = 0, n = 0; k < i->k; k++) {
+    bool bound = end[k] > n;
+    for (; n < end[k]; n++) bound = bound && !differs[n];
+    if (!bound) continue;
+    *places = UINT64_C(1) << k;
+    return true;
+  }
   return true;
 }
 
 /* Determines the places of a class. If the mismatch needs a product at a certain k, this is the only place; otherwise
    the places are all k of products for which the units differed. */
 static bool ask_places(smma_class_work *w, const smma_class_condition *j, smma_rows *rows, smma_mismatch_class *c) {
-  bool bound = false;
-  if (!ask_moved(w, j, rows, &c->row, &c->places, &bound)) return false;
-  if (bound) return true; /* the mismatch occurs for so many k that it does not need a certain one */
-  for (int k = 0; !bound && k < w->request->instruction->k; k++) {
-    if (!is_term(&c->row, k)) continue;
-    if (!ask_bound(w, j, rows, &c->row, k, &bound)) return false;
-    if (bound) c->places = UINT64_C(1) << k;
-  }
-  return true;
+  bool often;
+  if (!ask_moved(w, j, rows, &c->row, &c->places, &often)) return false;
+  /* If the mismatch occurs for that many k, it does not need a certain one. */
+  return often || ask_bound(w, j, rows, &c->row, &c->places);
 }
 
 bool smma_class_place(smma_class_work *w, smma_mismatch_class *c, int change) {
@@ -106,7 +110,7 @@ bool smma_class_place(smma_class_work *w, smma_mismatch_class *c, int change) {
       terms > MOST_TERMS || smma_class_is_ended(w))
     return true;
   c->is_placed = true;
-  good = smma_rows_allocate(w->request->instruction, SMMA_MOST_PLACES, &rows) || smma_no_memory(w->error);
+  good = smma_rows_allocate(w->request->instruction, MOST_TERMS * SMMA_MOST_PLACES, &rows) || smma_no_memory(w->error);
   good = good && ask_places(w, &j, &rows, c);
   smma_rows_free(&rows);
   return good;

@@ -1,4 +1,6 @@
-/* Minimises the vector of a class. */
+/* Minimises the vectors of classes. */
+#include <stdlib.h>
+
 #include "campaign/campaign.h"
 #include "classes/work.h"
 
@@ -26,16 +28,28 @@ long smma_class_size(const smma_instruction *i, const smma_row *row) {
   return smma_row_terms(i, row) * 100000L + bits;
 }
 
-bool smma_class_simplify(smma_class_work *w, smma_mismatch_class *c, int change) {
-  smma_class_condition j = {w, change, false};
-  const smma_row_judge judge = {smma_class_is_satisfied, &j, &w->classes->asked};
-  c->is_alone = j.alone = !smma_class_others_matter(w, &c->row, change);
-  if (!smma_class_can_ask(w) || smma_class_is_ended(w)) return true;
-  if (!smma_class_is_satisfied(&c->row, c->expected, &j)) return true;
-  c->is_simplified = true;
-  if (!smma_minimise_while(w->request->unit, w->request->against, w->request->instruction, &judge, &c->row,
-                           &c->expected, w->error))
-    return false;
-  c->is_alone = !smma_class_others_matter(w, &c->row, change);
-  return true;
+bool smma_class_simplify(smma_class_work *w, smma_mismatch_class *const *list, size_t count, int change) {
+  smma_class_condition *condition = calloc(count + 1, sizeof *condition);
+  smma_row_judge *judge = calloc(count + 1, sizeof *judge);
+  smma_row_to_minimise *row = calloc(count + 1, sizeof *row);
+  size_t rows = 0;
+  bool good = (condition && judge && row) || smma_no_memory(w->error);
+  for (size_t n = 0; good && n < count; n++) {
+    smma_mismatch_class *c = list[n];
+    c->is_alone = !smma_class_others_matter(w, &c->row, change);
+    condition[n] = (smma_class_condition){w, change, c->is_alone};
+    if (!smma_class_can_ask(w) || smma_class_is_ended(w)) continue;
+    if (!smma_class_is_satisfied(&c->row, c->expected, &condition[n])) continue;
+    c->is_simplified = true;
+    judge[n] = (smma_row_judge){smma_class_is_satisfied, &condition[n], &w->classes->asked};
+    row[rows++] = (smma_row_to_minimise){&c->row, &c->expected, &judge[n]};
+  }
+  good = good && (!rows || smma_minimise_rows(w->request->unit, w->request->against, w->request->instruction, row, rows,
+                                              w->error));
+  for (size_t n = 0; good && n < count; n++)
+    if (list[n]->is_simplified) list[n]->is_alone = !smma_class_others_matter(w, &list[n]->row, change);
+  free(condition);
+  free(judge);
+  free(row);
+  return good;
 }

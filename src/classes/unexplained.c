@@ -1,4 +1,6 @@
 /* Classes of mismatches that no change explains: by place, or by the kinds of results and operands. */
+#include <stdlib.h>
+
 #include "classes/work.h"
 
 enum {
@@ -89,33 +91,71 @@ smma_mismatch_class smma_class_of_row(const smma_class_work *w, size_t i) {
   return c;
 }
 
-bool smma_class_sort_others(smma_class_work *w) {
-  const int first = w->classes->count;
-  double all_weights = 0, sorted_weights = 0;
-  int rows = 0, last_new = 0;
-  for (size_t i = 0; i < w->request->count; i++) {
+/* Mismatches that are examined one after another. */
+typedef struct {
+  size_t index[MINIMISED_AT_FIRST];
+  smma_mismatch_class list[MINIMISED_AT_FIRST];
+  smma_mismatch_class *each[MINIMISED_AT_FIRST];
+  size_t count;        /* number of mismatches that are minimised together */
+  int rows, last_new;  /* number of mismatches examined so far, and at the last new class */
+  double weights, all; /* weights of the sorted mismatches, and of all */
+} examined;
+
+/* Returns how many more mismatches to examine before the next decision whether to go on. */
+static size_t next_count(smma_class_work *w, const examined *x) {
+  int end = x->last_new + MINIMISED_WITHOUT_NEW_CLASS;
+  if (!smma_class_can_ask(w)) return MINIMISED_AT_FIRST;
+  if (smma_class_is_ended(w)) return 0;
+  if (end < MINIMISED_AT_FIRST) end = MINIMISED_AT_FIRST;
+  if (end > MOST_MINIMISED) end = MOST_MINIMISED;
+  if (end > x->rows + MINIMISED_AT_FIRST) end = x->rows + MINIMISED_AT_FIRST;
+  return end > x->rows ? (size_t)(end - x->rows) : 0;
+}
+
+/* Sorts the mismatches of x->list into classes; the classes from `first` on are those that no change explains. */
+static bool sort_examined(smma_class_work *w, examined *x, int first) {
+  if (!smma_class_simplify(w, x->each, x->count, -1)) return false;
+  for (size_t n = 0; n < x->count; n++) {
     const int known_classes = w->classes->count;
-    smma_mismatch_class c;
-    if (w->class[i] != SMMA_CLASS_UNKNOWN) continue;
-    all_weights += w->request->weight[i];
-    if (smma_class_can_ask(w) &&
-        (rows >= MOST_MINIMISED || (rows >= MINIMISED_AT_FIRST && rows >= last_new + MINIMISED_WITHOUT_NEW_CLASS) ||
-         smma_class_is_ended(w)))
-      continue;
-    c = smma_class_of_row(w, i);
-    if (!smma_class_simplify(w, &c, -1) || !smma_class_place(w, &c, -1)) return false;
-    w->class[i] = join_class(w, &c, first);
-    rows++;
+    const size_t i = x->index[n];
+    if (!smma_class_place(w, &x->list[n], -1)) return false;
+    w->class[i] = join_class(w, &x->list[n], first);
+    x->rows++;
     if (w->class[i] == SMMA_CLASS_UNKNOWN) continue;
-    sorted_weights += w->request->weight[i];
-    if (w->classes->count > known_classes) last_new = rows;
+    x->weights += w->request->weight[i];
+    if (w->classes->count > known_classes) x->last_new = x->rows;
     w->classes->list[w->class[i]].rows++;
     w->classes->list[w->class[i]].mismatches += w->request->weight[i];
   }
-  for (int n = first; n < w->classes->count && sorted_weights > 0; n++) {
-    w->classes->list[n].is_estimate = sorted_weights < all_weights;
-    w->classes->list[n].mismatches *= all_weights / sorted_weights;
-    find_partial_change(w, n);
+  return true;
+}
+
+static bool sort_all(smma_class_work *w, examined *x, int first) {
+  for (size_t i = 0; i < w->request->count;) {
+    const size_t most = next_count(w, x);
+    for (x->count = 0; i < w->request->count && (!most || x->count < most); i++) {
+      if (w->class[i] != SMMA_CLASS_UNKNOWN) continue;
+      x->all += w->request->weight[i];
+      if (!most) continue;
+      x->index[x->count] = i;
+      x->list[x->count] = smma_class_of_row(w, i);
+      x->each[x->count] = &x->list[x->count];
+      x->count++;
+    }
+    if (!sort_examined(w, x, first)) return false;
   }
   return true;
+}
+
+bool smma_class_sort_others(smma_class_work *w) {
+  const int first = w->classes->count;
+  examined *x = calloc(1, sizeof *x);
+  const bool good = x ? sort_all(w, x, first) : smma_no_memory(w->error);
+  for (int n = first; good && n < w->classes->count && x->weights > 0; n++) {
+    w->classes->list[n].is_estimate = x->weights < x->all;
+    w->classes->list[n].mismatches *= x->all / x->weights;
+    find_partial_change(w, n);
+  }
+  free(x);
+  return good;
 }

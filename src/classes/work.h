@@ -108,8 +108,8 @@ bool smma_class_others_matter(const smma_class_work *w, const smma_row *row, int
    set. */
 long smma_class_size(const smma_instruction *i, const smma_row *row);
 
-/* Minimises the vector of a class as long as it still shows the change. */
-bool smma_class_simplify(smma_class_work *w, smma_mismatch_class *c, int change);
+/* Minimises the vectors of classes as long as each still shows the change. */
+bool smma_class_simplify(smma_class_work *w, smma_mismatch_class *const *list, size_t count, int change);
 
 /* ---- Places (place.c) ---- */
 
