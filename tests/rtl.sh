@@ -116,6 +116,37 @@ verilator --binary -Wno-fatal --Mdir "$work/struct" "$work/struct.sv" >"$work/lo
   "$work/struct/Vstruct" | grep -v finish | cmp -s - <("${gen[@]}" | grep -v '^#' | cut -d ' ' -f 2,8-10) ||
   complain 'the struct of readmemh'
 
+# asserts STATUS TARGET C D: binds the assertion of the target's rule to a unit with the result D, an expression of the
+# reference's result r. For zeros and C the simulation must end with the status (0: the assertion holds).
+asserts() {
+  "$softmma" -q rtl "$2" --name unit --sva -o "$work/unit.sv"
+  cat >"$work/bound.sv" <<EOT
+module my_unit (input logic clk, valid_in, input logic [255:0] a, b, input logic [31:0] c, output logic [31:0] d);
+  logic [31:0] r;
+  unit by_rule (.a(a), .b(b), .c(c), .d(r));
+  assign d = $4;
+endmodule
+bind my_unit unit_check check (.valid(valid_in), .*);
+module bound;
+  logic clk = 0;
+  logic [31:0] d;
+  my_unit u (.clk(clk), .valid_in(1'b1), .a(256'd0), .b(256'd0), .c($3), .d(d));
+  initial begin #1 clk = 1; #1 $finish; end
+endmodule
+EOT
+  local status=0
+  rm -rf "$work/bound"
+  verilator --binary --timing --assert -Wno-fatal --top-module bound --Mdir "$work/bound" "$work/unit.sv" \
+    "$work/bound.sv" >"$work/log" 2>&1 || complain "the assertion of $2 does not build"
+  "$work/bound/Vbound" >"$work/log" 2>&1 || status=1
+  if [ $status = "$1" ]; then echo "ok      the assertion of $2, $4"; else complain "the assertion of $2, c = $3, d = $4"; fi
+}
+asserts 0 MI300X:f16 "32'h7fc00000" "r | 32'h80000001" # its NaN is open: any NaN is equal
+asserts 1 MI300X:f16 "32'h7fc00000" "r & 32'h7f800000" # but not infinity
+asserts 1 MI300X:f16 "32'h3f800000" 'r ^ 1'
+asserts 1 H100:f16 "32'h7fc00000" "r | 32'h80000001"
+asserts 0 H100:f16 "32'h7fc00000" r
+
 # A model that does not fit the unit, or does not exist, is reported.
 if makes t_fdpa 0 compare ON=MI300X INSTR=v_mfma_f32_32x32x8_bf16; then complain 'a model with another K'; fi
 grep -q 'v_mfma_f32_32x32x8_bf16 has K = 8 and 16, 16, 32, 32 bits; the unit has K = 16 and' "$work/log" ||

@@ -107,12 +107,19 @@ static void put_text(smma_rtl_writer *w, const smma_instruction *i, const smma_r
   smma_rtl_put(w, "%s", smma_rtl_text_of(&u->modules));
 }
 
+/* Reports whether the rule leaves open which NaN the unit returns: then any two NaN are equal, as for smma_same_result.
+ */
+static bool has_open_nan(const smma_rtl_unit *u) {
+  return u->o.rule.nan == SMMA_NAN_QUIET && strcmp(smma_rtl_is_nan(smma_encoding_of(u->o.d), "d").text, "1'b0") != 0;
+}
+
 static void put_assertion(smma_rtl_writer *w, const smma_rtl_unit *u, int stages) {
+  const char *agree = "d === expected";
   const char *scales = u->o.scale_block ? ".scale_a(scale_a), .scale_b(scale_b), " : "";
   smma_rtl_put(
       w,
       "\n// Compares a design with the reference, in every clock cycle whose result has valid operands. For example:\n"
-      "//     bind my_unit %s_check check (.*);\n",
+      "//     bind my_unit %s_check check (.valid(valid_in), .*);\n",
       u->name);
   smma_rtl_put(w, "module %s_check (\n    input  logic valid, // the operands are valid\n", u->name);
   if (!stages) smma_rtl_put(w, "    input  logic clk,\n");
@@ -122,13 +129,19 @@ static void put_assertion(smma_rtl_writer *w, const smma_rtl_unit *u, int stages
   smma_rtl_put(w, "  logic [%d:0] expected;\n", smma_encoding_of(u->o.d).bits - 1);
   smma_rtl_put(w, "  %s reference (%s.a(a), .b(b), .c(c), %s.d(expected));\n", u->name, stages ? ".clk(clk), " : "",
                scales);
+  if (has_open_nan(u)) {
+    smma_rtl_put(w, "  // The payload and sign of a NaN are not known.\n  logic both_nan;\n");
+    smma_rtl_put(w, "  assign both_nan = %s && %s;\n", smma_rtl_is_nan(smma_encoding_of(u->o.d), "d").text,
+                 smma_rtl_is_nan(smma_encoding_of(u->o.d), "expected").text);
+    agree = "d === expected || both_nan";
+  }
   if (stages) {
     smma_rtl_put(w, "  logic [%d:0] pending = %d'd0; // operands were valid 1, 2, ... cycles ago\n", stages,
                  stages + 1);
     smma_rtl_put(w, "  always_ff @(posedge clk) pending <= {pending[%d:0], valid};\n", stages - 1);
-    smma_rtl_put(w, "  always @(posedge clk) if (pending[%d]) assert (d === expected);\nendmodule\n", stages - 1);
+    smma_rtl_put(w, "  always @(posedge clk) if (pending[%d]) assert (%s);\nendmodule\n", stages - 1, agree);
   } else {
-    smma_rtl_put(w, "  always @(posedge clk) if (valid) assert (d === expected);\nendmodule\n");
+    smma_rtl_put(w, "  always @(posedge clk) if (valid) assert (%s);\nendmodule\n", agree);
   }
 }
 

@@ -77,6 +77,9 @@ const char *smma_rtl_step(const smma_rtl_unit *u, const char *name);
 /* Begins a module. Returns false if the module is already written. */
 bool smma_rtl_begin(smma_rtl_unit *u, const char *name, const char *comment);
 
+/* Returns the condition that an encoding, the vector `code`, is a NaN. */
+smma_rtl_words smma_rtl_is_nan(smma_encoding f, const char *code);
+
 /* Unpacks an encoding to a node of the shape `to`; port `code`, port `x`. */
 smma_rtl_words smma_rtl_decode(smma_rtl_unit *u, smma_format format, smma_subnormal_policy flush, smma_rtl_shape to);
 
