@@ -209,6 +209,13 @@ gives 'explain two targets of different K' 1 'block 1 of 2, k = 0..7' explain V1
   -b '1024 -0.5 -0.25 -0.125' -c 0x1p23
 check 'explain shows both K' grep -q 'K = 4, a: f16.*; A100:f16: K = 16$' in/stdout
 check 'explain says which has more products' grep -q 'note: A100:f16 has K = 16; its other 12 products are 0' in/stderr
+f16_for='note: MI300X is given without a format, so it computes in f16'
+runs 1 diff H100:bf16 MI300X --rows 10
+check 'a GPU without a format behind one with: a note' grep -q "$f16_for" in/stderr
+runs 1 compare H100:bf16 MI300X --shape 4x4x4
+check 'so does compare' grep -q "$f16_for" in/stderr
+runs 1 diff MI300X H100:bf16 --rows 10
+check 'not if the default comes first' [ "$(grep -c "$f16_for" in/stderr)" -eq 0 ]
 
 # ---- Formats ----
 

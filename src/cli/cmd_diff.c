@@ -154,7 +154,7 @@ static int prove(int argc, const char **argv) {
   long long rows = 200000, seed = 0, k = 0;
   int json = 0, proves = 0, permute = 0, count = 0, status;
   smma_equal_request request;
-  const char *list = NULL, *plans = NULL;
+  const char *list = NULL, *all, *plans = NULL;
   const smma_instruction *instruction[2];
   smma_target_plan plan[2];
   char label[2][SMMA_TARGET_SIZE];
@@ -181,6 +181,7 @@ static int prove(int argc, const char **argv) {
     return status;
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
   smma_require(!list || smma_check_choice(list, &c, &error), &error);
+  all = list;
   while (list && *list) {
     if (count == 2) smma_die("more than two targets: '%s'", list);
     smma_require((list = smma_next_target(list, label[count], &error)) &&
@@ -194,6 +195,7 @@ static int prove(int argc, const char **argv) {
     smma_die("--prove: it takes two targets; for example softmma diff --prove H100 B200 --in bf16");
   if (k < 0 || k > MOST_K) smma_die("--k: %lld is not a number from 1 to %d", k, MOST_K);
   smma_require(smma_target_plans(plans, instruction, (size_t)count, plan, &error), &error);
+  if (all) smma_note_default_format(all, instruction[0], &c);
   request = (smma_equal_request){
       .targets = count, .planned = plans || k, .k = (size_t)k, .rows = (uint64_t)rows, .seed = (uint64_t)seed};
   for (int i = 0; i < count; i++)
@@ -243,7 +245,7 @@ static bool asks_for_proof(int argc, const char **argv) {
 
 int smma_command_diff(int argc, const char **argv) {
   if (asks_for_proof(argc, argv)) return prove(argc, argv);
-  const char *unit_name = "model", *against_name = NULL, *gpus = NULL, *names = NULL;
+  const char *unit_name = "model", *against_name = NULL, *gpus = NULL, *all, *names = NULL;
   smma_choice choice = {.instr = NULL};
   long long rows = 100000, seed = 0;
   int json = 0, count = 0, status;
@@ -277,6 +279,7 @@ int smma_command_diff(int argc, const char **argv) {
   smma_require(smma_is_given(gpus, "--on", "A100,H100", &error), &error);
   choice.instr = names;
   smma_require(smma_check_choice(gpus, &choice, &error), &error);
+  all = gpus;
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
   if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
   if (against_name && !smma_unit_open(against_name, &against, &error)) smma_die("--against: %s", error.text);
@@ -286,6 +289,7 @@ int smma_command_diff(int argc, const char **argv) {
     count++;
   }
   if (count < 2) smma_die("one target has nothing to be compared with; for example softmma diff A100 H100");
+  smma_note_default_format(all, s->side.instruction, &choice);
   same = count > 2 ? print_several(s, count, (uint64_t)rows, (uint64_t)seed, json)
                    : print_two(s, (uint64_t)rows, (uint64_t)seed, json);
   smma_unit_close(&unit);

@@ -170,6 +170,20 @@ bool smma_check_choice(const char *list, const smma_choice *choice, smma_error *
   return !option || smma_fail(error, "%s: %s already gives it; leave it out", option, list);
 }
 
+void smma_note_default_format(const char *list, const smma_instruction *first, const smma_choice *choice) {
+  char text[SMMA_TARGET_SIZE], gpu[SMMA_GPU_TEXT_SIZE];
+  bool names_format = false;
+  smma_error error;
+  if (choice->instr || choice->in || first->a == SMMA_F16) return;
+  while (*list && (list = smma_next_target(list, text, &error))) {
+    const bool names = smma_is_custom_file(text) || smma_split_target(text, gpu);
+    if (!names && names_format)
+      smma_note("%s is given without a format, so it computes in f16; %s:FORMAT names another", gpu, gpu);
+    if (!names) return;
+    names_format = true;
+  }
+}
+
 static bool add_target(smma_prepared_targets *x, const char *text, const smma_choice *choice, smma_error *error) {
   smma_format rounded = SMMA_NO_FORMAT;
   smma_choice own = *choice;
@@ -182,6 +196,7 @@ static bool add_target(smma_prepared_targets *x, const char *text, const smma_ch
 
 bool smma_add_targets(smma_prepared_targets *x, const char *list, size_t most, const smma_choice *choice,
                       smma_error *error) {
+  const char *const all = list;
   char text[SMMA_TARGET_SIZE];
   smma_error one;
   bool done = true;
@@ -194,6 +209,7 @@ bool smma_add_targets(smma_prepared_targets *x, const char *list, size_t most, c
     if (!done && strcmp(one.text, error->text) != 0) smma_complain("%s", error->text);
     *error = one, done = false;
   }
+  if (done) smma_note_default_format(all, x->target->instruction, choice);
   return done;
 }
 

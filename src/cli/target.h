@@ -99,6 +99,10 @@ const smma_instruction *smma_choose_target(const char *text, const smma_choice *
 /* Fails if the options choose an instruction, but each target of the list names its own. */
 bool smma_check_choice(const char *list, const smma_choice *choice, smma_error *error);
 
+/* Prints a note if the first target of a list names a format other than f16, and a later one none, which then gets
+   f16. */
+void smma_note_default_format(const char *list, const smma_instruction *first, const smma_choice *choice);
+
 /* Adds the targets of --on, whose names are separated by commas. Fails if there are none or more than `most`, or if a
    target has a fault; the other targets are then added. If several have one, prints all faults except the last, which
    is the error. */
