@@ -89,14 +89,15 @@ template() {
   make -C "$source/examples/rtl/template" SOFTMMA="$softmma" BUILD="$work/$1" "${@:2}" >"$work/log" 2>&1 </dev/null
 }
 session docs/tutorial-hardware.md make
-template mistake
+if template mistake; then complain 'make in examples/rtl/template does not fail'; fi
 for regex in "${session[@]}"; do
   grep -qE -e "$regex" "$work/log" || complain "make in examples/rtl/template does not print '$regex'"
 done
 cp examples/rtl/template/my_unit.sv "$work"
 sed -i 's/\.F(24)/.F(25)/' "$work/my_unit.sv"
-template mended DESIGN="$work/my_unit.sv \$(addprefix \$(RTL)/, t_fdpa.sv products.sv multiply.sv decode.sv round_f32.sv)"
-if grep -qE 'rows=100000 mismatches=0$' "$work/log"; then echo 'ok      the template'; else complain 'the mended template'; fi
+if template mended \
+  DESIGN="$work/my_unit.sv \$(addprefix \$(RTL)/, t_fdpa.sv products.sv multiply.sv decode.sv round_f32.sv)" &&
+  grep -qE 'rows=100000 mismatches=0$' "$work/log"; then echo 'ok      the template'; else complain 'the mended template'; fi
 
 # The struct in the comments of the output of `gen --format readmemh` reads its test vectors.
 gen=("$softmma" vectors gen --on V100 --instr HMMA.884.F32.F32 --rows 100 --seed 7)

@@ -49,6 +49,12 @@ gives 'another order' 0 'k in another order than 0, 1' trace --on H100 --plan tu
 check 'its k' grep -qE '^ +32 +16777217 +32\.\.47 ' in/stdout
 gives 'the worst element' 1 '^H100 none and H100 two.json differ in 1 of 1 elements, here most, by 1.19e-07 of the largest result$' \
   trace --on H100,H100 --plan none,two.json a.npy b.npy
+check 'one exact result, no word about products' [ "$(grep -c 'add different products' in/stdout)" = 0 ]
+# In BF16, 1.0009765625 is 1.
+matrix fine.npy 1 16 f4 1.0009765625
+matrix ones.npy 16 1 f4 1
+gives 'different products' 1 '^H100:f16 and H100:bf16 add different products: their exact results differ by 1.56e-02.$' \
+  trace H100:f16 H100:bf16 fine.npy ones.npy
 gives 'nothing differs' 0 '^all results are the same$' trace --on H100,B200 a.npy b.npy
 gives 'one target' 0 '^there is one result alone$' trace --on H100 a.npy b.npy
 

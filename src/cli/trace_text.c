@@ -242,6 +242,22 @@ static void print_results(const smma_trace_result *x) {
       "many products. ulp: distance of D from the exact result rounded once, in units in the last place.\n");
 }
 
+/* Prints how far the exact results of the two diverging targets are apart, if they take other factors or products. */
+static void print_exact_difference(const smma_trace_result *x) {
+  double exact[2], error[2];
+  if (!x->divergence.found.diverges) return;
+  for (int s = 0; s < 2; s++) {
+    const smma_trace *t = &x->trace[x->divergence.target[s]];
+    if (!t->events) return;
+    exact[s] = t->event[t->events - 1].exact, error[s] = fabs(t->event[t->events - 1].error);
+  }
+  if (!(fabs(exact[0] - exact[1]) > 0)) return;
+  printf(
+      "\n%s and %s add different products: their exact results differ by %.2e.\nTheir own errors are %.2e and %.2e.\n",
+      x->name[x->divergence.target[0]], x->name[x->divergence.target[1]], fabs(exact[0] - exact[1]), error[0],
+      error[1]);
+}
+
 static void print_owns(const smma_trace_result *x) {
   const smma_trace_request *of = x->request;
   for (size_t r = 0; r < of->owns; r++) {
@@ -265,6 +281,7 @@ bool smma_trace_print(const smma_command_trace_study *x, smma_error *error) {
   print_heading(x);
   if (!print_table(&x->result, error)) return false;
   print_results(&x->result);
+  print_exact_difference(&x->result);
   print_owns(&x->result);
   smma_trace_print_divergence(&x->result);
   return true;
