@@ -179,7 +179,7 @@ static void add_data(bench *b, smma_data data) {
 /* Adds every kind of data that the formats of at least one case can hold, with its default amount. */
 static void add_all_data(bench *b) {
   for (int kind = 0; kind < SMMA_DATA_KINDS; kind++) {
-    const smma_data data = {(smma_data_kind)kind, smma_data_infos[kind].amount};
+    const smma_data data = {.kind = (smma_data_kind)kind, .amount = smma_data_infos[kind].amount};
     if (fits_any(b, data)) add_data(b, data);
   }
 }
@@ -188,8 +188,8 @@ static void add_all_data(bench *b) {
 static void choose_data(bench *b) {
   char *list = b->options->data, *item;
   smma_error error;
-  smma_data data;
-  b->data[b->data_count++] = (smma_data){SMMA_DATA_NORMAL, 0};
+  smma_data data = {.seed = 0};
+  b->data[b->data_count++] = (smma_data){.kind = SMMA_DATA_NORMAL};
   while ((item = next_item(&list))) {
     if (strcmp(item, "all") == 0) {
       add_all_data(b);

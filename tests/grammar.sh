@@ -463,7 +463,7 @@ fails 'a flag without an effect, with a value' '--pairs=3: unknown option' compa
 check 'a flag without an effect, quiet' [ -z "$("$softmma" show V100:f16 --evidence -q 2>&1 >/dev/null)" ]
 alike 'the exact reference: compare' 1 'compare V100 H100 A.npy B.npy' 'compare V100 H100 A.npy B.npy --reference fp64' \
   'compare V100 H100 A.npy B.npy --ref=exact --metric ulp --error relative --exact'
-alike 'the exact reference: tolerance' 0 'tolerance H100:f16 -k 64' 'tolerance H100:f16 -k 64 --exact --ref fp64 --seed 3'
+alike 'the exact reference: tolerance' 0 'tolerance H100:f16 -k 64' 'tolerance H100:f16 -k 64 --exact --ref fp64 --seed 0'
 alike 'the exact reference: trace' 0 'trace H100:f16 A.npy B.npy' 'trace H100:f16 A.npy B.npy --exact --reference fp64'
 runs 1 compare V100 H100 A.npy B.npy --ref fp64 --metric ulp
 check 'the exact reference: a note of each option' [ "$(grep -c 'has no effect' in/stderr)" -eq 2 ]
@@ -585,9 +585,15 @@ done
 fails 'no table' 'no list of records' show e4m3 --csv
 fails 'a table in a file of gemm' 'no csv file is written here' gemm H100:f16 A.npy B.npy -o E.csv
 alike 'random data to compare' 1 'compare V100 H100 --shape 64x64x4096' 'compare V100 H100' \
-  'compare V100 H100 -k 4096 --data normal --seed 3' 'compare V100 H100 --random --size 64x64x4096'
+  'compare V100 H100 -k 4096 --data normal --seed 0' 'compare V100 H100 --random --size 64x64x4096'
 gives 'random data to compare: their names' 1 '^random A \(8 x 32\) times random B \(32 x 16\): 128 results' \
   compare V100 H100 --shape 8x16x32
+"$softmma" compare V100 H100 -k 64 -s 1 --json >one.json 2>/dev/null
+"$softmma" compare V100 H100 -k 64 -s 2 --json >two.json 2>/dev/null
+check 'another seed: other data' [ "$(cmp -s one.json two.json; echo $?)" = 1 ]
+gives 'a seed of tolerance' 0 'data normal, seed 3, results in f32' tolerance H100:f16 -k 64 --seed 3
+fails 'a seed and files' '--seed: the files give it' compare V100 H100 A.npy B.npy --seed 1
+fails 'a seed and files: tolerance' '--seed: the files give it' tolerance H100:f16 A.npy B.npy --seed 1
 fails 'random data and files' '--shape: the files give it' compare V100 H100 A.npy B.npy --shape 8x8x8
 fails 'random data twice' '--k: --shape gives it' compare V100 H100 --shape 8x8x8 -k 9
 fails 'random data for a result' 'needs the files A and B' compare H100 --d D.npy

@@ -50,7 +50,7 @@ static void print_curves(void) {
 }
 
 static void print_data(const char *text) {
-  smma_data data;
+  smma_data data = {.seed = 0};
   smma_error error;
   char back[32];
   puts(smma_data_from_text(text, &data, &error) ? smma_data_text(data, back) : error.text);

@@ -132,13 +132,13 @@ module bound;
   logic clk = 0;
   logic [31:0] d;
   my_unit u (.clk(clk), .valid_in(1'b1), .a(256'd0), .b(256'd0), .c($3), .d(d));
-  initial begin #1 clk = 1; #1 $finish; end
+  initial begin #1 clk = 1; #1 \$finish; end
 endmodule
 EOT
   local status=0
   rm -rf "$work/bound"
   verilator --binary --timing --assert -Wno-fatal --top-module bound --Mdir "$work/bound" "$work/unit.sv" \
-    "$work/bound.sv" >"$work/log" 2>&1 || complain "the assertion of $2 does not build"
+    "$work/bound.sv" >"$work/log" 2>&1 || { complain "the assertion of $2 does not build"; return; }
   "$work/bound/Vbound" >"$work/log" 2>&1 || status=1
   if [ $status = "$1" ]; then echo "ok      the assertion of $2, $4"; else complain "the assertion of $2, c = $3, d = $4"; fi
 }

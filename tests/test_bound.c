@@ -110,7 +110,7 @@ static void fill_c(const setting *s, product *p) {
   smma_data_arrays arrays = {.a = p->x.c};
   o.a = o.b = o.c;
   if (s->data.kind == SMMA_DATA_C || s->data.kind == SMMA_DATA_C_ANY) return;
-  smma_data_fill((smma_data){SMMA_DATA_NORMAL, 0}, &o, s->k, &counts, &arrays);
+  smma_data_fill((smma_data){.kind = SMMA_DATA_NORMAL}, &o, s->k, &counts, &arrays);
 }
 
 /* ---- Plans ---- */
@@ -356,7 +356,7 @@ static int check_kinds(const smma_instruction *i, size_t k, treatment t) {
   const smma_operation o = smma_operation_of(i);
   int wrong = 0;
   for (int kind = 0; kind < SMMA_DATA_KINDS; kind++) {
-    const smma_data data = {(smma_data_kind)kind, smma_data_infos[kind].amount};
+    const smma_data data = {(smma_data_kind)kind, smma_data_infos[kind].amount, 0};
     setting s = plain(i, data, t, k);
     tally all = {0, 0, 0, 0};
     if (!smma_data_fits(data, &o)) continue;
@@ -389,7 +389,7 @@ static void test_treatments(void **state) {
 /* The bounds hold for long sums: of N(0, 1) unchanged, positive and cancelled, and of numbers with exponents far apart.
  */
 static void test_long_sums(void **state) {
-  static const smma_data mixed = {SMMA_DATA_MIXED, 20}, normal = {SMMA_DATA_NORMAL, 0};
+  static const smma_data mixed = {SMMA_DATA_MIXED, 20, 0}, normal = {SMMA_DATA_NORMAL, 0, 0};
   int wrong = 0;
   (void)state;
   for (int i = 0; i < operation_count; i++) {
@@ -407,7 +407,7 @@ static void test_long_sums(void **state) {
 
 /* The bounds hold for products with C, factors, slices, promotion, and results stored in another format. */
 static void test_around(void **state) {
-  static const smma_data normal = {SMMA_DATA_NORMAL, 0};
+  static const smma_data normal = {SMMA_DATA_NORMAL, 0, 0};
   static const smma_format stored[] = {SMMA_NO_FORMAT, SMMA_BF16, SMMA_F16, SMMA_E4M3};
   int wrong = 0;
   (void)state;
@@ -462,7 +462,7 @@ static void test_plans(void **state) {
     for (size_t n = 0; n < sizeof recipes / sizeof *recipes; n++) {
       const smma_data_kind kind = kinds[(n + (size_t)i / 2) % 4];
       const treatment how = (treatment)((i + (int)n) % TREATMENTS);
-      const smma_data data = {kind, smma_data_infos[kind].amount};
+      const smma_data data = {kind, smma_data_infos[kind].amount, 0};
       const smma_operation o = smma_operation_of(operations[i]);
       setting s = plain(operations[i], data, how, n % 2 ? 100 : 131);
       tally t = {0, 0, 0, 0};
@@ -489,7 +489,7 @@ static int check_custom(smma_custom custom, size_t *bounded) {
   static const smma_data_kind kinds[] = {SMMA_DATA_NORMAL, SMMA_DATA_ENCODINGS, SMMA_DATA_SUBNORMAL, SMMA_DATA_C};
   int wrong = 0;
   for (size_t n = 0; n < sizeof kinds / sizeof kinds[0]; n++) {
-    const smma_data data = {kinds[n], smma_data_infos[kinds[n]].amount};
+    const smma_data data = {kinds[n], smma_data_infos[kinds[n]].amount, 0};
     setting s = plain(unit, data, (treatment)(n % 3 == 2 ? LAST_BITS : AS_IT_IS), 3 * (size_t)unit->k);
     const smma_operation o = smma_operation_of(unit);
     tally t = {0, 0, 0, 0};
@@ -529,7 +529,7 @@ static void test_custom_units(void **state) {
 /* Compositions have no bound, but the reference for their errors is the exact sum, including scale factors. It is held
    in two doubles, which lose almost nothing for short sums. */
 static void check_sums(const smma_instruction *unit, smma_data_kind kind) {
-  const smma_data data = {kind, smma_data_infos[kind].amount};
+  const smma_data data = {kind, smma_data_infos[kind].amount, 0};
   const smma_operation o = smma_operation_of(unit);
   setting s = plain(unit, data, AS_IT_IS, 3 * (size_t)unit->k);
   smma_bounded bounds[ROWS * COLUMNS];
@@ -584,7 +584,7 @@ static void test_not_idle(void **state) {
   int wrong = 0;
   (void)state;
   for (int i = 0; i < operation_count; i++) {
-    setting s = plain(operations[i], (smma_data){SMMA_DATA_NORMAL, 0}, AS_IT_IS, (size_t)operations[i]->k);
+    setting s = plain(operations[i], (smma_data){.kind = SMMA_DATA_NORMAL}, AS_IT_IS, (size_t)operations[i]->k);
     tally t = {0, 0, 0, 0};
     wrong += check(&s, &t);
     if (smma_has_bound(operations[i]) ? t.bounded == t.elements && (t.used == 0 || t.used >= 0.1) : t.bounded == 0)

@@ -118,9 +118,9 @@ static int check_all(void) {
   int wrong = 0;
   for (size_t f = 0; f < FAMILIES; f++) {
     for (int kind = 0; kind < SMMA_DATA_KINDS; kind++)
-      wrong += check_data((smma_data){(smma_data_kind)kind, smma_data_infos[kind].amount}, f);
+      wrong += check_data((smma_data){.kind = (smma_data_kind)kind, .amount = smma_data_infos[kind].amount}, f);
     for (size_t i = 0; i < sizeof other_amounts / sizeof other_amounts[0]; i++) {
-      smma_data data;
+      smma_data data = {.seed = 0};
       assert_true(smma_data_from_text(other_amounts[i], &data, NULL));
       wrong += check_data(data, f);
     }
@@ -137,7 +137,7 @@ static void test_shares(void **state) {
 static void test_core_computes_all(void **state) {
   (void)state;
   for (size_t f = 0; f < FAMILIES; f++) {
-    product p = make_product(find(families[f].gpu, families[f].instruction), (smma_data){SMMA_DATA_NORMAL, 0});
+    product p = make_product(find(families[f].gpu, families[f].instruction), (smma_data){.kind = SMMA_DATA_NORMAL});
     assert_true(share_of_core(&p, "core") == 1);
     free_product(&p);
   }

@@ -149,7 +149,6 @@ static const struct {
      "every measure of the error is printed; that in ulps is in --json"},
     {"compare:ulp compare:ulps", "the largest distance in ulps of each pair is in --json"},
     {"compare:random compare:normal", "data are random unless files are given"},
-    {"compare:seed= tolerance:seed=", "random data are the same in every run; other data are files A and B"},
     {"bench:openblas", "OpenBLAS is what it compares with, unless --blas names another library"},
     {"verbose progress", "a terminal shows progress, and notes are printed unless --quiet stops them"},
     {"color colour no-color no-colour", "no colours are printed"},

@@ -216,12 +216,13 @@ static void take_tolerances(smma_compare_request *r) {
 }
 
 /* Random A and B, if no files are given. */
-static const smma_random_matrices *random_matrices(const char *shape, const char *data, long long k) {
+static const smma_random_matrices *random_matrices(const char *shape, const char *data, long long k, long long seed) {
   static smma_random_matrices r;
   smma_error error;
   if (shape && k) smma_die("--k: --shape gives it; leave one out");
   if (k < 0 || k > 1 << 30) smma_die("--k: %lld is not a number from 1 to %d", k, 1 << 30);
   if (!smma_data_from_text(data ? data : "normal", &r.data, &error)) smma_die("--data: %s", error.text);
+  r.data.seed = (uint64_t)seed;
   smma_require(smma_read_shape(shape ? shape : "64x64x4096", &r.m, &r.n, &r.k, &error), &error);
   if (k) r.k = (size_t)k;
   return &r;
@@ -231,7 +232,7 @@ int smma_command_compare(int argc, const char **argv) {
   static comparison x = {.targets = {.notes = &smma_notes_printed},
                          .request = {.rtol = NO_TOLERANCE, .atol = NO_TOLERANCE}};
   const char *gpus = NULL, *plans = NULL, *roundings = NULL, *own = NULL, *shape = NULL, *data = NULL, **paths;
-  long long k = 0;
+  long long k = 0, seed = 0;
   smma_choice choice = {.instr = NULL};
   smma_error error;
   int json = 0, status;
@@ -254,6 +255,7 @@ int smma_command_compare(int argc, const char **argv) {
       {"k", 'k', POPT_ARG_LONGLONG, &k, 0, "K of a product 64 x 64 x K, instead of --shape", "K"},
       {"data", 0, POPT_ARG_STRING, &data, 0, "kind of data, as 'softmma tolerance --help' lists them (default: normal)",
        "KIND[=AMOUNT]"},
+      {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random data", "S"},
       POPT_TABLEEND};
   paths = smma_parse_options(
       argc, argv, options, 0, 3,
@@ -261,13 +263,13 @@ int smma_command_compare(int argc, const char **argv) {
       "bias are 0, and the scale factors of a plan's parts are 1. Exit status 1: results differ. Any two\n"
       "NaN are equal ('softmma test' compares the bits of NaN). A third matrix D is a result of your own;\n"
       "'softmma trace TARGET A B --d D' follows the element in which it differs most. Without files, A and\n"
-      "B are random numbers in FP32, the same in every run.\n",
+      "B are random numbers in FP32, the same on every machine.\n",
       &status);
   if (!paths) return status;
   take_tolerances(&x.request);
   if (paths[0] && !paths[1]) smma_die("two files are needed, A and B; or none, for random data");
-  if (paths[0] && (shape || data || k))
-    smma_die("--%s: the files give it; leave it out", shape ? "shape" : data ? "data" : "k");
+  if (paths[0] && (shape || data || k || seed))
+    smma_die("--%s: the files give it; leave it out", shape ? "shape" : data ? "data" : k ? "k" : "seed");
   if (!paths[0] && own) smma_die("--d: a result of your own needs the files A and B of which it is the product");
   if (!paths[0] && smma_raw_encodings) smma_die("--raw: it is for files; leave it out");
   if (paths[2] && own) smma_die("unexpected argument '%s'; give all results to --d, separated by commas", paths[2]);
@@ -279,7 +281,7 @@ int smma_command_compare(int argc, const char **argv) {
     smma_die("%s: compare adds no C; a result of your own of this name is --d %s", paths[2], paths[2]);
   x.files = (smma_files){
       .path = {[SMMA_OF_A] = paths[0] ? paths[0] : "random A", [SMMA_OF_B] = paths[0] ? paths[1] : "random B"},
-      .random = paths[0] ? NULL : random_matrices(shape, data, k),
+      .random = paths[0] ? NULL : random_matrices(shape, data, k, seed),
       .raw = smma_raw_encodings,
       .hint = SMMA_NO_TRANSPOSE};
   smma_add_targets_of_files(&x.targets, gpus, SMMA_MOST_TARGETS, &choice, &x.files);

@@ -18,7 +18,7 @@ typedef struct {
   smma_choice choice;
   const char *gpus, *shape, *data, *c, *store, *plans, *round_in, *sweep, *plot;
   double alpha, beta, margin;
-  long long k, split_k, promote_every;
+  long long k, seed, split_k, promote_every;
   int with_c, threads, json, paste;
 } tolerance_options;
 
@@ -120,10 +120,11 @@ static void take_files(const tolerance_options *o, smma_files *f, smma_prepared_
 /* Ends the program with one line if files and options for random data are mixed, or a file is missing. */
 static void check_operands(const tolerance_options *o, const char **paths) {
   smma_error error;
-  if (paths[0] && (o->shape || o->k != NO_K || o->data || o->with_c))
+  if (paths[0] && (o->shape || o->k != NO_K || o->data || o->seed || o->with_c))
     smma_die("%s: the files give it; leave it out", o->shape       ? "--shape"
                                                     : o->k != NO_K ? "--k"
                                                     : o->data      ? "--data"
+                                                    : o->seed      ? "--seed"
                                                                    : "--with-c");
   if (o->shape && o->k != NO_K) smma_die("--k: --shape gives it; leave one out");
   if (paths[0] && !paths[1] && access(paths[0], F_OK) != 0)
@@ -144,6 +145,7 @@ static void take_operands(const tolerance_options *o, smma_files *files, smma_pr
     take_files(o, files, x);
   } else {
     if (!smma_data_from_text(o->data ? o->data : "normal", &r->data, &error)) smma_die("--data: %s", error.text);
+    r->data.seed = (uint64_t)o->seed;
     smma_require(smma_read_shape(o->shape ? o->shape : "64x64x4096", &r->m, &r->n, &r->k, &error), &error);
     if (o->k != NO_K) r->k = (size_t)o->k;
   }
@@ -406,6 +408,7 @@ int smma_command_tolerance(int argc, const char **argv) {
       {"k", 'k', POPT_ARG_LONGLONG, &o.k, 0, "K of a product 64 x 64 x K of random data, instead of --shape", "K"},
       {"data", 0, POPT_ARG_STRING, &o.data, 0, "kind of random data, from the list below (default: normal)",
        "KIND[=AMOUNT]"},
+      {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &o.seed, 0, "seed of the random data", "S"},
       {"with-c", 0, POPT_ARG_NONE, &o.with_c, 0, "random data include a C from N(0, 1)", NULL},
       SMMA_RAW_OPTION,
       SMMA_ROUND_IN_OPTION(&o.round_in, "MODE,..."),

@@ -11,7 +11,7 @@
 #include "rows/generate.h"
 #include "softmma/softmma.h"
 
-enum { SEED = 1 };
+enum { FIRST_SEED = 1 }; /* that of seed 0 */
 
 const smma_data_info smma_data_infos[SMMA_DATA_KINDS] = {
 #define SMMA_DATA(symbol, name, amount, greatest, what) {name, what, amount, greatest},
@@ -40,7 +40,7 @@ bool smma_data_from_text(const char *text, smma_data *data, smma_error *error) {
   while (kind < SMMA_DATA_KINDS && (strlen(info->name) != length || strncmp(text, info->name, length) != 0))
     kind++, info++;
   if (kind == SMMA_DATA_KINDS) return unknown(text, error);
-  *data = (smma_data){(smma_data_kind)kind, info->amount};
+  data->kind = (smma_data_kind)kind, data->amount = info->amount;
   if (!amount) return true;
   if (info->greatest == 0) return smma_fail(error, "'%s': %s takes no amount", text, info->name);
   locale = smma_locale_enter();
@@ -95,9 +95,9 @@ typedef struct {
   double interval; /* in [0, 1) */
 } dice;
 
-static dice dice_of(smma_part_id part, size_t index) {
+static dice dice_of(smma_data data, smma_part_id part, size_t index) {
   const smma_philox_block counter = {{(uint32_t)index, (uint32_t)((uint64_t)index >> 32), 0, (uint32_t)part}};
-  const smma_philox_block r = smma_philox(counter, SEED);
+  const smma_philox_block r = smma_philox(counter, FIRST_SEED + data.seed);
   return (dice){(uint64_t)r.word[1] << 32 | r.word[0], r.word[2], r.word[3] * 0x1p-32};
 }
 
@@ -172,7 +172,7 @@ static double lognormal(const dice *x, double deviation) {
 
 /* Fills A and B, in memory order, with the elements of consecutive generated rows. All rows have one length, so that
    operations of different K get the same numbers. */
-static void fill_normal(const smma_operation *operation, const smma_data_counts *counts,
+static void fill_normal(smma_data data, const smma_operation *operation, const smma_data_counts *counts,
                         const smma_data_arrays *arrays) {
   enum { row_length = 16 };
   smma_operation one = *operation, *const o = &one;
@@ -180,7 +180,7 @@ static void fill_normal(const smma_operation *operation, const smma_data_counts 
   const size_t a_bytes = smma_bytes_of(o->a), b_bytes = smma_bytes_of(o->b);
   smma_row row;
   for (size_t first = 0; first < counts->a || first < counts->b; first += row_length) {
-    smma_generate_row(o, SEED, first / row_length, SMMA_ROWS_NORMAL, &row);
+    smma_generate_row(o, FIRST_SEED + data.seed, first / row_length, SMMA_ROWS_NORMAL, &row);
     for (size_t k = 0; k < row_length; k++) {
       if (first + k < counts->a) smma_store(a_bytes, arrays->a, first + k, row.a[k]);
       if (first + k < counts->b) smma_store(b_bytes, arrays->b, first + k, row.b[k]);
@@ -217,7 +217,7 @@ static uint64_t element(smma_data data, smma_format format, double factor, const
 static void change(smma_data data, smma_format format, smma_part_id part, double factor, size_t count, void *array) {
   const size_t bytes = smma_bytes_of(format);
   for (size_t i = 0; i < count; i++) {
-    const dice x = dice_of(part, i);
+    const dice x = dice_of(data, part, i);
     smma_store(bytes, array, i, element(data, format, factor, &x, smma_load(bytes, array, i)));
   }
 }
@@ -228,7 +228,7 @@ static void fill_c(smma_data data, smma_format format, size_t count, void *array
   const smma_encoding f = smma_encoding_of(format);
   const size_t bytes = smma_bytes_of(format);
   for (size_t i = 0; i < count; i++) {
-    const dice x = dice_of(SMMA_PART_C, i);
+    const dice x = dice_of(data, SMMA_PART_C, i);
     smma_store(bytes, array, i, data.kind == SMMA_DATA_C ? finite(f, &x) : smma_low_bits(x.bits, f.bits));
   }
 }
@@ -243,7 +243,7 @@ static uint64_t usual_scale(smma_format format, const dice *x) {
 static void fill_scales(smma_data data, smma_format format, smma_part_id part, size_t count, void *array) {
   const smma_encoding f = smma_encoding_of(format);
   for (size_t i = 0; i < count; i++) {
-    const dice x = dice_of(part, i);
+    const dice x = dice_of(data, part, i);
     uint64_t scale = usual_scale(format, &x);
     if (data.kind == SMMA_DATA_SCALES) scale = finite(f, &x);
     if (data.kind == SMMA_DATA_SCALES_NAN && x.interval < data.amount) scale = smma_default_nan(f);
@@ -254,7 +254,7 @@ static void fill_scales(smma_data data, smma_format format, smma_part_id part, s
 void smma_data_fill(smma_data data, const smma_operation *o, size_t depth, const smma_data_counts *counts,
                     const smma_data_arrays *arrays) {
   const double factor = data.kind == SMMA_DATA_OVERFLOW ? overflowing_deviation(data.amount, depth) : 1;
-  fill_normal(o, counts, arrays);
+  fill_normal(data, o, counts, arrays);
   if (changes_elements(data)) {
     change(data, o->a, SMMA_PART_A, factor, counts->a, arrays->a);
     change(data, o->b, SMMA_PART_B, factor, counts->b, arrays->b);

@@ -24,9 +24,10 @@ extern const smma_data_info smma_data_infos[SMMA_DATA_KINDS];
 typedef struct {
   smma_data_kind kind;
   double amount;
+  uint64_t seed; /* of the random numbers */
 } smma_data;
 
-/* Reads "nan" or "nan=0.0001". Returns false with one error line. */
+/* Reads "nan" or "nan=0.0001", and leaves the seed unchanged. Returns false with one error line. */
 bool smma_data_from_text(const char *text, smma_data *data, smma_error *error);
 
 /* Writes the kind with its amount, for example "nan=0.01", as smma_data_from_text reads it. Returns `text`. */

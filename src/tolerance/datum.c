@@ -12,7 +12,8 @@ const char *smma_tolerance_operands(const smma_tolerance_request *request, char 
   if (request->target[0].product.a)
     snprintf(text, SMMA_OPERANDS_TEXT, "%s times %s", request->a, request->b);
   else
-    snprintf(text, SMMA_OPERANDS_TEXT, "data %s", smma_data_text(request->data, kind));
+    snprintf(text, SMMA_OPERANDS_TEXT, request->data.seed ? "data %s, seed %llu" : "data %s",
+             smma_data_text(request->data, kind), (unsigned long long)request->data.seed);
   return text;
 }
 

@@ -55,12 +55,12 @@ static bool take_product(const smma_tolerance_result *x, const smma_product_targ
 /* ---- Generated ---- */
 
 /* Fills c with random numbers of N(0, 1). */
-static void fill_c(const smma_instruction *instruction, void *c, size_t count) {
+static void fill_c(const smma_instruction *instruction, uint64_t seed, void *c, size_t count) {
   smma_operation o = smma_operation_of(instruction);
   const smma_data_counts counts = {.a = count};
   const smma_data_arrays arrays = {.a = c};
   o.a = o.b = o.c, o.k = instruction->k;
-  smma_data_fill((smma_data){SMMA_DATA_NORMAL, 0}, &o, 1, &counts, &arrays);
+  smma_data_fill((smma_data){.kind = SMMA_DATA_NORMAL, .seed = seed}, &o, 1, &counts, &arrays);
 }
 
 static bool generate(const smma_tolerance_result *x, const smma_product_target *t, void *to[SMMA_VIEWS]) {
@@ -79,7 +79,7 @@ static bool generate(const smma_tolerance_result *x, const smma_product_target *
   if (!arrays.a || !arrays.b || (x->has_c && !to[SMMA_VIEW_C]) || (block && !(arrays.scale_a && arrays.scale_b)))
     return false;
   smma_data_fill(data, &o, k, &counts, &arrays);
-  if (x->has_c && !own_c) fill_c(t->instruction, to[SMMA_VIEW_C], m * n);
+  if (x->has_c && !own_c) fill_c(t->instruction, data.seed, to[SMMA_VIEW_C], m * n);
   return true;
 }
 

@@ -12,19 +12,20 @@ static PyObject *value_of(const smma_tolerance_result *result) {
   return value;
 }
 
-/* Reads (targets, descriptions of A and of B, kind of generated data, (M, N, K), whether there is a C, the format that
-   results are stored in or None, the margin). Takes the targets last, so that they need no release if another argument
-   is invalid. */
+/* Reads (targets, descriptions of A and of B, kind of generated data, seed, (M, N, K), whether there is a C, the format
+   that results are stored in or None, the margin). Takes the targets last, so that they need no release if another
+   argument is invalid. */
 static bool take_request(PyObject *arguments, smma_tolerance_request *r, smma_product_target *target,
                          target_products **products) {
   PyObject *list, *stored;
   const char *data;
+  unsigned long long seed;
   Py_ssize_t m, n, k;
   smma_error error;
   int with_c;
   *r = (smma_tolerance_request){.target = target};
-  if (!PyArg_ParseTuple(arguments, "O!sss(nnn)pOd", &PyTuple_Type, &list, &r->a, &r->b, &data, &m, &n, &k, &with_c,
-                        &stored, &r->margin))
+  if (!PyArg_ParseTuple(arguments, "O!sssK(nnn)pOd", &PyTuple_Type, &list, &r->a, &r->b, &data, &seed, &m, &n, &k,
+                        &with_c, &stored, &r->margin))
     return false;
   if (m < 0 || n < 0 || k < 0)
     return PyErr_Format(PyExc_ValueError, "shape: %zd x %zd x %zd: it is not negative", m, n, k), false;
@@ -33,6 +34,7 @@ static bool take_request(PyObject *arguments, smma_tolerance_request *r, smma_pr
   if (PyErr_Occurred()) return false;
   if (!smma_data_from_text(data, &r->data, &error))
     return PyErr_Format(PyExc_ValueError, "data: %s", error.text), false;
+  r->data.seed = seed;
   r->targets = (size_t)PyTuple_Size(list);
   return take_targets(list, target, products);
 }

@@ -103,6 +103,7 @@ def tolerance(
     a: str,
     b: str,
     data: str,
+    seed: int,
     shape: tuple[int, int, int],
     with_c: bool,
     d_format: object,

@@ -132,6 +132,7 @@ def sweep(
     out_dtype: Any = None,
     shape: tuple[int, int, int] | None = None,
     data: str | None = None,
+    seed: int = 0,
     with_c: bool = False,
     alpha: float = 1.0,
     beta: float = 1.0,
@@ -161,7 +162,7 @@ def sweep(
     """
     text = over if isinstance(over, str) else _text(over)
     accurate = _core.sweep_is_accurate(text)
-    check_operands(a, b, c, shape, data, with_c, round_in)
+    check_operands(a, b, c, shape, data, seed, with_c, round_in)
     if accurate and a is not None and c is not None:
         raise ValueError("c: accurate products compute A B alone; leave it out")
     if accurate and on is None:
@@ -175,7 +176,7 @@ def sweep(
     own = (None, None, None) if accurate else (a, b, c)
     products = tuple(product(label, t, *own, numbers) for label, t in listed)
     given = (a, b) if accurate else (None, None)
-    arguments = (products, "a", "b", data or "normal", shape or (64, 64, 4096), with_c, store, 1.0)
+    arguments = (products, "a", "b", data or "normal", seed, shape or (64, 64, 4096), with_c, store, 1.0)
     value = _core.sweep(text, *given, arguments)
     auto = value.get("auto")
     return result(

@@ -12,7 +12,7 @@ from softmma import _core
 from softmma._plans import Plan
 from softmma._targets import AnyPlan, Target, own_format, product, rounded_target, several, targets, with_rounding
 from softmma._units import Instruction
-from softmma._value import result, to_pandas
+from softmma._value import check_number, result, to_pandas
 
 
 class Accepted(NamedTuple):
@@ -98,6 +98,7 @@ def tolerance(
     out_dtype: Any = None,
     shape: tuple[int, int, int] | None = None,
     data: str | None = None,
+    seed: int = 0,
     with_c: bool = False,
     alpha: float = 1.0,
     beta: float = 1.0,
@@ -115,14 +116,15 @@ def tolerance(
     bounded by a proof for each element (docs/tolerance.md). Results of faulty kernels are judged by both tolerances.
 
     ``on`` is a GPU, or a list of instructions and GPUs, each GPU with ":FORMAT" or ":A:B" if its inputs are not
-    ``in_dtype`` (default: the arrays' own format if it has at most 16 bits, otherwise "f16"). By default all architectures count that have the formats and error bounds. ``instr``
-    is their instruction. **Operands** are matrices A (M, K), B (K, N) and optionally C (M, N). Their values are rounded
-    to the target's formats as in `matmul` (``round_in``), and at most 256 x 256 elements are measured. Without
-    matrices, random ``data`` of a kind ("normal", "uniform", "nan=0.01", ...) of ``shape`` (M, N, K) (default: (64, 64,
-    4096)) are used, ``with_c`` with a C of N(0, 1). ``plan`` and ``round_in`` are one value for all targets or a list
-    with one for each. ``alpha``, ``beta``, ``split_k``, ``promote_every``, ``threads`` are as in `matmul`. ``margin``,
-    1 to 1000, is the factor by which the accepted error exceeds the measured one. ``store`` is the format that the
-    kernel finally rounds results to.
+    ``in_dtype`` (default: the arrays' own format if it has at most 16 bits, otherwise "f16"). By default all
+    architectures count that have the formats and error bounds. ``instr`` is their instruction. **Operands** are
+    matrices A (M, K), B (K, N) and optionally C (M, N). Their values are rounded to the target's formats as in `matmul`
+    (``round_in``), and at most 256 x 256 elements are measured. Without matrices, random ``data`` of a kind ("normal",
+    "uniform", "nan=0.01", ...) of ``shape`` (M, N, K) (default: (64, 64, 4096)) and of a ``seed`` are used, ``with_c``
+    with a C of N(0, 1). ``plan`` and ``round_in`` are one value for all targets or a list with one for each. ``alpha``,
+    ``beta``, ``split_k``, ``promote_every``, ``threads`` are as in `matmul`. ``margin``, 1 to 1000, is the factor by
+    which the accepted error exceeds the measured one. ``store`` is the format that the kernel finally rounds results
+    to.
 
         >>> import softmma
         >>> found = softmma.tolerance(on=["V100", "H100"], shape=(16, 8, 256))
@@ -136,10 +138,10 @@ def tolerance(
     """
     listed = named_targets(on, instr, in_dtype, out_dtype, plan, round_in, (a, b))
     numbers = {"alpha": alpha, "beta": beta, "split_k": split_k, "promote_every": promote_every, "threads": threads}
-    check_operands(a, b, c, shape, data, with_c, round_in)
+    check_operands(a, b, c, shape, data, seed, with_c, round_in)
     products = tuple(product(name, t, a, b, c, numbers) for name, t in listed)
     m, n, k = (64, 64, 4096) if shape is None else shape
-    value, paste = _core.tolerance(products, "a", "b", data or "normal", (m, n, k), with_c, store, margin)
+    value, paste = _core.tolerance(products, "a", "b", data or "normal", seed, (m, n, k), with_c, store, margin)
     return result(
         Tolerance,
         value,
@@ -151,11 +153,12 @@ def tolerance(
     )
 
 
-def check_operands(a: Any, b: Any, c: Any, shape: Any, data: Any, with_c: bool, round_in: Any) -> None:
+def check_operands(a: Any, b: Any, c: Any, shape: Any, data: Any, seed: int, with_c: bool, round_in: Any) -> None:
     """Raises ValueError if matrices and arguments of random data are mixed."""
+    check_number("seed", seed, 0)
     given = a is not None or b is not None
-    if given and (shape is not None or data is not None or with_c):
-        name = "shape" if shape is not None else "data" if data is not None else "with_c"
+    if given and (shape is not None or data is not None or seed or with_c):
+        name = "shape" if shape is not None else "data" if data is not None else "seed" if seed else "with_c"
         raise ValueError(f"{name}: a and b say it; leave it out")
     if not given and c is not None:
         raise ValueError("c: it goes with a and b; with_c gives random data a C")

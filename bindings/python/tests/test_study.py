@@ -251,6 +251,8 @@ def test_tolerance_of_every_gpu():
         ({"c": np.eye(2)}, "c: it goes with a and b"),
         ({"round_in": "toward-zero"}, "round_in: it is for arrays"),
         ({"a": np.eye(2), "b": np.eye(2), "data": "normal"}, "data: a and b say it"),
+        ({"a": np.eye(2), "b": np.eye(2), "seed": 1}, "seed: a and b say it"),
+        ({"seed": -1}, "seed is -1; it is from 0"),
         ({"a": np.eye(2)[:0], "b": np.eye(2)}, "a times b is empty"),
         ({"split_k": 0}, "split_k"),
     ],
