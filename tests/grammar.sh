@@ -590,6 +590,7 @@ gives 'random data to compare: their names' 1 '^random A \(8 x 32\) times random
   compare V100 H100 --shape 8x16x32
 "$softmma" compare V100 H100 -k 64 -s 1 --json >one.json 2>/dev/null
 "$softmma" compare V100 H100 -k 64 -s 2 --json >two.json 2>/dev/null
+gives 'a seed of compare' 1 '^random A of seed 3 \(4 x 64\) times random B of seed 3' compare V100 H100 --shape 4x4x64 -s 3
 check 'another seed: other data' [ "$(cmp -s one.json two.json; echo $?)" = 1 ]
 gives 'a seed of tolerance' 0 'data normal, seed 3, results in f32' tolerance H100:f16 -k 64 --seed 3
 fails 'a seed and files' '--seed: the files give it' compare V100 H100 A.npy B.npy --seed 1

@@ -53,8 +53,12 @@ check 'one exact result, no word about products' [ "$(grep -c 'add different pro
 # In BF16, 1.0009765625 is 1.
 matrix fine.npy 1 16 f4 1.0009765625
 matrix ones.npy 16 1 f4 1
-gives 'different products' 1 '^H100:f16 and H100:bf16 add different products: their exact results differ by 1.56e-02.$' \
+matrix minus.npy 16 1 f4 -1
+printf '{"softmma-plan": 1, "name": "relu", "epilogue": ["relu"]}' >relu.json
+gives 'different products' 1 '^H100:f16 and H100:bf16 add different products: their exact sums differ by 1\.56e-02\.$' \
   trace H100:f16 H100:bf16 fine.npy ones.npy
+runs 1 trace H100 H100 --plan none,relu.json fine.npy minus.npy
+check 'another epilogue, the same products' [ "$(grep -c 'add different products' in/stdout)" = 0 ]
 gives 'nothing differs' 0 '^all results are the same$' trace --on H100,B200 a.npy b.npy
 gives 'one target' 0 '^there is one result alone$' trace --on H100 a.npy b.npy
 

@@ -138,10 +138,11 @@ static void release(candidates *c) {
   free(c->holds);
 }
 
+/* A vector, and its candidates of one round: with one simplification each, and with several together. */
 typedef struct {
   const smma_row_to_minimise *what;
   slice simpler, together;
-  bool is_done;
+  bool is_done; /* no simpler vector holds */
 } item;
 
 /* The vectors that are minimised side by side. */
@@ -154,13 +155,15 @@ typedef struct {
   smma_error *error;
 } work;
 
+/* Asks both units for the results of all candidates. */
 static bool ask(work *w, candidates *c) {
   const size_t bytes = smma_bytes_of(c->instruction->d);
   if (!c->count) return true;
   if (!smma_unit_ask(w->unit, &c->rows, 0, c->count, NULL, w->error) ||
       !smma_unit_ask(w->against, &c->rows, 0, c->count, c->expected, w->error))
     return false;
-  for (size_t n = c->count; n-- > 0;) c->expected[n] = smma_load(bytes, c->expected, n); /* the last is widened first */
+  /* Widens the results in place, from the last on: so none is overwritten before it is widened. */
+  for (size_t n = c->count; n-- > 0;) c->expected[n] = smma_load(bytes, c->expected, n);
   return true;
 }
 

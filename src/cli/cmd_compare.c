@@ -228,10 +228,16 @@ static const smma_random_matrices *random_matrices(const char *shape, const char
   return &r;
 }
 
+static const char *random_name(char matrix, long long seed, char text[48]) {
+  snprintf(text, 48, seed ? "random %c of seed %lld" : "random %c", matrix, seed);
+  return text;
+}
+
 int smma_command_compare(int argc, const char **argv) {
   static comparison x = {.targets = {.notes = &smma_notes_printed},
                          .request = {.rtol = NO_TOLERANCE, .atol = NO_TOLERANCE}};
   const char *gpus = NULL, *plans = NULL, *roundings = NULL, *own = NULL, *shape = NULL, *data = NULL, **paths;
+  static char name[2][48];
   long long k = 0, seed = 0;
   smma_choice choice = {.instr = NULL};
   smma_error error;
@@ -279,11 +285,11 @@ int smma_command_compare(int argc, const char **argv) {
   smma_require(smma_is_given(gpus, "--on", "V100,A100,H100", &error), &error);
   if (paths[2] && is_file_of(paths[2], 'c'))
     smma_die("%s: compare adds no C; a result of your own of this name is --d %s", paths[2], paths[2]);
-  x.files = (smma_files){
-      .path = {[SMMA_OF_A] = paths[0] ? paths[0] : "random A", [SMMA_OF_B] = paths[0] ? paths[1] : "random B"},
-      .random = paths[0] ? NULL : random_matrices(shape, data, k, seed),
-      .raw = smma_raw_encodings,
-      .hint = SMMA_NO_TRANSPOSE};
+  x.files = (smma_files){.path = {[SMMA_OF_A] = paths[0] ? paths[0] : random_name('A', seed, name[0]),
+                                  [SMMA_OF_B] = paths[0] ? paths[1] : random_name('B', seed, name[1])},
+                         .random = paths[0] ? NULL : random_matrices(shape, data, k, seed),
+                         .raw = smma_raw_encodings,
+                         .hint = SMMA_NO_TRANSPOSE};
   smma_add_targets_of_files(&x.targets, gpus, SMMA_MOST_TARGETS, &choice, &x.files);
   smma_end_of_checks();
   smma_require(smma_label_by_gpu(&x.targets, &error) && smma_plan_targets(&x.targets, plans, roundings, &error),

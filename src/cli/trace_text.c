@@ -242,20 +242,28 @@ static void print_results(const smma_trace_result *x) {
       "many products. ulp: distance of D from the exact result rounded once, in units in the last place.\n");
 }
 
-/* Prints how far the exact results of the two diverging targets are apart, if they take other factors or products. */
+/* Returns the last event of the sum, before the epilogue, or NULL. */
+static const smma_trace_event *end_of_sum(const smma_trace *t) {
+  size_t e = t->events;
+  while (e > 0 && t->event[e - 1].kind >= SMMA_TRACE_EPILOGUE) e--;
+  return e ? &t->event[e - 1] : NULL;
+}
+
+/* Prints how far the exact sums of the two targets that diverge are apart. They differ if the targets round A and B to
+   different formats, or if a plan leaves out products. */
 static void print_exact_difference(const smma_trace_result *x) {
-  double exact[2], error[2];
+  const smma_trace_event *sum[2];
   if (!x->divergence.found.diverges) return;
   for (int s = 0; s < 2; s++) {
-    const smma_trace *t = &x->trace[x->divergence.target[s]];
-    if (!t->events) return;
-    exact[s] = t->event[t->events - 1].exact, error[s] = fabs(t->event[t->events - 1].error);
+    sum[s] = end_of_sum(&x->trace[x->divergence.target[s]]);
+    if (!sum[s]) return;
   }
-  if (!(fabs(exact[0] - exact[1]) > 0)) return;
+  if (!(fabs(sum[0]->exact - sum[1]->exact) > 0)) return; /* a NaN has no distance */
   printf(
-      "\n%s and %s add different products: their exact results differ by %.2e.\nTheir own errors are %.2e and %.2e.\n",
-      x->name[x->divergence.target[0]], x->name[x->divergence.target[1]], fabs(exact[0] - exact[1]), error[0],
-      error[1]);
+      "\n%s and %s add different products: their exact sums differ by %.2e.\nThe errors of these sums are %.2e and "
+      "%.2e.\n",
+      x->name[x->divergence.target[0]], x->name[x->divergence.target[1]], fabs(sum[0]->exact - sum[1]->exact),
+      fabs(sum[0]->error), fabs(sum[1]->error));
 }
 
 static void print_owns(const smma_trace_result *x) {

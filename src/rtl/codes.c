@@ -67,7 +67,7 @@ smma_rtl_words smma_rtl_is_nan(smma_encoding f, const char *code) {
                           smma_rtl_hex(fields, largest + (smma_has_infinity(f) ? 1 : 0)).text);
   if (smma_has_nan_for_negative_zero(f))
     return smma_rtl_print("%s == %s", code, smma_rtl_hex(f.bits, (uint64_t)1 << (f.bits - 1)).text);
-  return smma_rtl_print("1'b0");
+  return (smma_rtl_words){""};
 }
 
 /* Declares `of_zero`, the negative of zeros, `is_zero`, and `kept`, the significand after subnormals are flushed. */

@@ -107,13 +107,9 @@ static void put_text(smma_rtl_writer *w, const smma_instruction *i, const smma_r
   smma_rtl_put(w, "%s", smma_rtl_text_of(&u->modules));
 }
 
-/* Reports whether the rule leaves open which NaN the unit returns: then any two NaN are equal, as for smma_same_result.
- */
-static bool has_open_nan(const smma_rtl_unit *u) {
-  return u->o.rule.nan == SMMA_NAN_QUIET && strcmp(smma_rtl_is_nan(smma_encoding_of(u->o.d), "d").text, "1'b0") != 0;
-}
-
 static void put_assertion(smma_rtl_writer *w, const smma_rtl_unit *u, int stages) {
+  const smma_encoding d = smma_encoding_of(u->o.d);
+  const smma_rtl_words of_design = smma_rtl_is_nan(d, "d");
   const char *agree = "d === expected";
   const char *scales = u->o.scale_block ? ".scale_a(scale_a), .scale_b(scale_b), " : "";
   smma_rtl_put(
@@ -129,10 +125,10 @@ static void put_assertion(smma_rtl_writer *w, const smma_rtl_unit *u, int stages
   smma_rtl_put(w, "  logic [%d:0] expected;\n", smma_encoding_of(u->o.d).bits - 1);
   smma_rtl_put(w, "  %s reference (%s.a(a), .b(b), .c(c), %s.d(expected));\n", u->name, stages ? ".clk(clk), " : "",
                scales);
-  if (has_open_nan(u)) {
-    smma_rtl_put(w, "  // The payload and sign of a NaN are not known.\n  logic both_nan;\n");
-    smma_rtl_put(w, "  assign both_nan = %s && %s;\n", smma_rtl_is_nan(smma_encoding_of(u->o.d), "d").text,
-                 smma_rtl_is_nan(smma_encoding_of(u->o.d), "expected").text);
+  if (u->o.rule.nan == SMMA_NAN_QUIET && *of_design.text) {
+    smma_rtl_put(w, "  // The rule leaves the payload and sign of a NaN open: any two NaN are equal.\n");
+    smma_rtl_put(w, "  logic both_nan;\n  assign both_nan = %s && %s;\n", of_design.text,
+                 smma_rtl_is_nan(d, "expected").text);
     agree = "d === expected || both_nan";
   }
   if (stages) {

@@ -77,7 +77,7 @@ const char *smma_rtl_step(const smma_rtl_unit *u, const char *name);
 /* Begins a module. Returns false if the module is already written. */
 bool smma_rtl_begin(smma_rtl_unit *u, const char *name, const char *comment);
 
-/* Returns the condition that an encoding, the vector `code`, is a NaN. */
+/* Returns the condition that an encoding, the vector `code`, is a NaN; an empty text if the format has no NaN. */
 smma_rtl_words smma_rtl_is_nan(smma_encoding f, const char *code);
 
 /* Unpacks an encoding to a node of the shape `to`; port `code`, port `x`. */
