@@ -649,6 +649,7 @@ fails 'a result for tolerance' "D.npy --rtol R --atol A' compares a result" tole
 fails 'no custom unit' 'none.json: cannot open' test H100:f16 --unit none.json
 alike 'threads' 1 'diff H100:f16 A100:f16 -n 500' 'diff H100:f16 A100:f16 -n 500 -t 1' 'diff H100:f16 A100:f16 -n 500 --jobs 2'
 fails 'threads below zero' '--threads: -1 is not a number from 0' diff H100:f16 A100:f16 -t -1
+fails 'threads beyond an int' "--threads: '3e9' is no whole number, .*, or is too large" diff H100:f16 A100:f16 -t 3e9
 fails 'threads of a command without' '-t: unknown option' list -t 1
 for words in 'tree H100:f16 -k' 'tolerance -k' 'diff --prove H100 B200 -k' 'plan deepgemm H100:e4m3 -k' 'explain rows.txt --row' \
   'compare V100 H100 -k' 'trace H100:f16 A.npy B.npy --json --every' 'infer H100:f16 --most-rows'; do

@@ -30,6 +30,9 @@ void smma_free_differences(smma_differences *found);
 /* Reports whether two sides have different findings of a feature. */
 bool smma_features_differ(const smma_differences *found, smma_probe_id probe);
 
+/* Prints the outcome as text. */
+void smma_print_differences(FILE *stream, const smma_differences *found);
+
 /* Returns the outcome as the record that --json prints. */
 smma_datum *smma_differences_datum(const smma_differences *found);
 

@@ -77,119 +77,6 @@ static void run(comparison *x) {
   smma_progress_end();
 }
 
-/* ---- Text ---- */
-
-/* The texts of a line of the table: of a target, or of a result of the user's own, whose operands are not known. */
-typedef struct {
-  const char *label, *inputs, *instruction;
-} line_text;
-
-static size_t lines_of(const comparison *x) { return x->targets.count + x->own.count; }
-
-static line_text text_of(const comparison *x, size_t i) {
-  if (i >= x->targets.count) return (line_text){x->own.result[i - x->targets.count].name, "-", "your result"};
-  const smma_prepared_target *t = &x->targets.target[i];
-  return (line_text){t->label, t->shown, t->instruction->name};
-}
-
-/* Width of the first column, which has the files of own results. */
-static int labels_width(const comparison *x) {
-  int width = 14;
-  for (size_t i = 0; i < x->own.count; i++) width = smma_maximum(width, (int)strlen(x->own.result[i].name));
-  return width;
-}
-
-static int inputs_width(const comparison *x) { return smma_column_width(&x->targets, SMMA_COLUMN_INPUTS, 9); }
-static int names_width(const comparison *x) { return smma_column_width(&x->targets, SMMA_COLUMN_INSTRUCTION, 32); }
-
-static void print_row(const comparison *x, size_t i) {
-  const line_text t = text_of(x, i);
-  const smma_comparison *c = &x->result.pair[0][i];
-  const size_t results = x->a->rows * x->b->columns;
-  char differ[32] = "-", largest[40] = "-", total[32], own[32] = "-";
-  if (i) {
-    snprintf(differ, sizeof differ, "%zu (%.1f %%)", c->different,
-             results ? 100.0 * (double)c->different / (double)results : 0);
-    if (c->special < c->different || c->different == 0)
-      snprintf(largest, sizeof largest, "%.2e", smma_relative_difference(*c));
-  }
-  if (i < x->targets.count) smma_number_text(x->result.unit_error[i].largest, own);
-  printf("%-*s %-*s %-*s  %21s  %13s  %16s  %24s\n", labels_width(x), t.label, inputs_width(x), t.inputs,
-         names_width(x), t.instruction, differ, largest, smma_number_text(x->result.error[i].largest, total), own);
-}
-
-static size_t special_of(const comparison *x, size_t i) { return x->result.pair[0][i].special; }
-static size_t left_out_of(const comparison *x, size_t i) { return x->result.error[i].left_out; }
-static size_t beyond_of(const comparison *x, size_t i) { return x->result.beyond[i]; }
-
-/* Prints a sentence about the results that `count` counts, with the number of each line of the table that has any. */
-static void print_counts(const comparison *x, const char *what, size_t (*count)(const comparison *, size_t)) {
-  const char *before = what;
-  for (size_t i = 0; i < lines_of(x); i++) {
-    const line_text t = text_of(x, i);
-    if (!count(x, i)) continue;
-    printf("%s%zu of %zu %s %s", before, count(x, i), x->a->rows * x->b->columns, i < x->targets.count ? "on" : "of",
-           t.label);
-    if (i < x->targets.count) printf(" (%s)", t.inputs);
-    before = ", ";
-  }
-  if (before != what) putchar('\n');
-}
-
-/* Prints how many results are not close to those of the first target. */
-static void print_beyond(const comparison *x) {
-  const smma_compare_request *r = x->result.request;
-  char what[256];
-  if (!r->has_tolerances) return;
-  snprintf(what, sizeof what, "differ by more than atol %g + rtol %g times the result of %.100s: ", r->atol, r->rtol,
-           x->targets.target[0].label);
-  if (x->result.same)
-    printf("%snone\n", what);
-  else
-    print_counts(x, what, beyond_of);
-}
-
-static void print_table(const comparison *x) {
-  const smma_prepared_target *first = &x->targets.target[0];
-  printf("%s (%zu x %zu) times %s (%zu x %zu): %zu results in %s\n\n", x->files.path[SMMA_OF_A], x->a->rows,
-         x->a->columns, x->files.path[SMMA_OF_B], x->b->rows, x->b->columns, x->a->rows * x->b->columns,
-         smma_format_text(x->d));
-  printf("%-*s %-*s %-*s  %12s %-8.8s  %13s  %16s  %24s\n", labels_width(x), "GPU", inputs_width(x),
-         x->targets.has_plans ? "inputs, plan" : "inputs", names_width(x), "instruction", "differ from", first->label,
-         "at most by", "end-to-end error", "error of the matrix unit");
-  for (size_t i = 0; i < lines_of(x); i++) print_row(x, i);
-  printf(
-      "\ndiffer: results that are not the same bits, and the largest difference of two results over the largest "
-      "result\n"
-      "of %s. end-to-end error: the largest |result - exact product of the files| over the largest exact one.\n"
-      "error of the matrix unit: the same against the product of the matrices rounded to its inputs.\n",
-      first->label);
-  print_beyond(x);
-  print_counts(x, "NaN or infinity on one side, not in the largest difference: ", special_of);
-  print_counts(x, "no finite error, because they or the exact results are not finite: ", left_out_of);
-}
-
-static int column_width(const comparison *x, size_t i) {
-  const line_text t = text_of(x, i);
-  return smma_maximum(12, smma_maximum((int)strlen(t.inputs), i < x->targets.count ? 0 : (int)strlen(t.label)));
-}
-
-static void print_pairs(const comparison *x) {
-  const size_t count = lines_of(x);
-  const int before = labels_width(x) + 1 + inputs_width(x);
-  if (count < 3) return;
-  printf("\nresults that differ, pair by pair:\n%-*s", before, "");
-  for (size_t j = 0; j < count; j++) printf(" %*s", column_width(x, j), text_of(x, j).label);
-  printf("\n%-*s", before, "");
-  for (size_t j = 0; j < count; j++) printf(" %*s", column_width(x, j), text_of(x, j).inputs);
-  putchar('\n');
-  for (size_t i = 0; i < count; i++) {
-    printf("%-*s %-*s", labels_width(x), text_of(x, i).label, inputs_width(x), text_of(x, i).inputs);
-    for (size_t j = 0; j <= i; j++) printf(" %*zu", column_width(x, j), x->result.pair[j][i].different);
-    putchar('\n');
-  }
-}
-
 /* ---- The command ---- */
 
 static void load_owns(comparison *x, const char *list) {
@@ -306,12 +193,11 @@ int smma_command_compare(int argc, const char **argv) {
   smma_require(smma_check_plans(&x.targets, x.a->columns, &error), &error);
   describe_products(&x);
   run(&x);
-  if (json) {
+  const char *const names[2] = {x.files.path[SMMA_OF_A], x.files.path[SMMA_OF_B]};
+  if (json)
     smma_print_datum(smma_compare_datum(&x.result));
-  } else {
-    print_table(&x);
-    print_pairs(&x);
-  }
+  else
+    smma_print_comparison(stdout, &x.result, names);
   smma_free_targets(&x.targets);
   smma_own_files_free(&x.own);
   smma_files_free(&x.files);

@@ -3,104 +3,18 @@
 #include <string.h>
 
 #include "campaign/differences.h"
-#include "cli/features.h"
-#include "cli/prove.h"
 #include "cli/row.h"
 #include "cli/target.h"
+#include "equal/study.h"
 
 enum { MOST_K = 1 << 24 };
 
 typedef struct {
-  char gpu[SMMA_TARGET_SIZE],
-      label[SMMA_TARGET_SIZE + 256]; /* the label also names the unit unless it is the GPU's model */
+  char gpu[SMMA_TARGET_SIZE], label[SMMA_SIDE_LABEL_SIZE];
   smma_side side;
 } subject;
 
-/* ---- Output ---- */
-
-static bool is_model(const subject *x) { return x->side.unit->methods == &smma_unit_model; }
-
-static void print_instruction(const subject *x) {
-  printf("%s", x->side.instruction->name);
-  if (!is_model(x)) printf(", computed by %s", x->side.unit->name);
-}
-
-/* Prints which operands are compared if the targets have different formats. */
-static void print_operands(const subject s[2], const smma_instruction *as) {
-  const smma_instruction *x = s[0].side.instruction, *y = s[1].side.instruction;
-  char one[SMMA_INPUTS_TEXT_SIZE], other[SMMA_INPUTS_TEXT_SIZE], inputs[SMMA_INPUTS_TEXT_SIZE];
-  if (x->a == y->a && x->b == y->b) return;
-  printf("operands: the numbers that %s and %s both hold, as %s; all NaN are equal\n", smma_inputs_text(x, one),
-         smma_inputs_text(y, other), smma_inputs_text(as, inputs));
-}
-
-static void print_difference(const subject s[2], const smma_unit_difference *d) {
-  const int width = smma_maximum(12, smma_maximum((int)strlen(s[0].label), (int)strlen(s[1].label)));
-  for (int n = 0; n < 2; n++) {
-    const int k = s[n].side.instruction->k, steps = (d->as->k + k - 1) / k;
-    printf("%s: ", s[n].gpu);
-    print_instruction(&s[n]);
-    if (steps > 1) printf(", %d in a row", steps);
-    putchar('\n');
-  }
-  print_operands(s, d->as);
-  if (!d->found) {
-    printf("no difference in %llu rows\n", (unsigned long long)(d->all.rows + d->normal.rows));
-    return;
-  }
-  printf("features\n");
-  for (int i = 0; i < SMMA_PROBE_COUNT; i++)
-    if (smma_feature_differs(d, (smma_probe_id)i))
-      printf("  %s: %s | %s\n", smma_probes[i].title, d->examination[0]->findings[i].value,
-             d->examination[1]->findings[i].value);
-  printf("smallest row found, %d terms\n  ", d->terms);
-  smma_print_dot_command(stdout, d->as, &d->row);
-  putchar('\n');
-  smma_print_value(stdout, 2, width, s[0].label, d->as->d, d->row.d);
-  smma_print_value(stdout, 2, width, s[1].label, d->as->d, d->expected);
-  printf("normal data: %llu of %llu results differ\n", (unsigned long long)d->normal.mismatches,
-         (unsigned long long)d->normal.rows);
-}
-
-static void print_rate(bool same_subject, double rate) {
-  if (same_subject)
-    printf(" %9s", "-");
-  else if (rate < 0)
-    printf(" %9s", "=");
-  else
-    printf(" %8.2f%%", 100 * rate);
-}
-
-/* Returns the name of a GPU for the table. A star marks a GPU whose results come from a unit other than its model,
-   which the line above the table names. */
-static const char *short_label(const subject *x, char text[260]) {
-  snprintf(text, 260, "%.255s%s", x->gpu, is_model(x) ? "" : "*");
-  return text;
-}
-
-static void print_table(const subject *s, const smma_differences *d) {
-  const int count = (int)d->request->sides;
-  const unsigned long long rows = d->request->rows;
-  smma_labelled_examination list[SMMA_MOST_SIDES];
-  char text[260];
-  for (int i = 0; i < count; i++) {
-    printf("%-10s ", short_label(&s[i], text));
-    print_instruction(&s[i]);
-    putchar('\n');
-  }
-  printf("\n%-10s", "");
-  for (int i = 0; i < count; i++) printf(" %9s", short_label(&s[i], text));
-  for (int i = 0; i < count; i++) {
-    printf("\n%-10s", short_label(&s[i], text));
-    for (int j = 0; j < count; j++) print_rate(i == j, d->rate[i][j]);
-  }
-  printf("\n\npercentages of %llu results on normal data that differ; '=': none, also in %llu rows of all kinds\n",
-         rows, rows);
-  if (!d->examination) return;
-  for (int i = 0; i < count; i++) list[i] = (smma_labelled_examination){s[i].label, &d->examination[i]};
-  printf("\nfeatures that differ\n\n");
-  if (!smma_print_features(list, count, true)) printf("none\n");
-}
+/* ---- Comparisons ---- */
 
 /* Compares every two of several targets. Reports whether all are the same. */
 static bool print_several(const subject *s, int count, uint64_t rows, uint64_t seed, bool json) {
@@ -114,7 +28,7 @@ static bool print_several(const subject *s, int count, uint64_t rows, uint64_t s
   if (json)
     smma_print_datum(smma_differences_datum(&found));
   else
-    print_table(s, &found);
+    smma_print_differences(stdout, &found);
   smma_free_differences(&found);
   return found.same;
 }
@@ -128,7 +42,7 @@ static bool print_two(const subject s[2], uint64_t rows, uint64_t seed, bool jso
   if (json)
     smma_print_datum(smma_unit_difference_datum(side, on, &d));
   else
-    print_difference(s, &d);
+    smma_print_unit_difference(stdout, side, on, &d);
   smma_free_unit_difference(&d);
   return !d.found;
 }
@@ -144,7 +58,7 @@ static int answer(const smma_equal_request *r, bool json) {
   if (json)
     smma_print_datum(smma_equal_datum(r, &found));
   else
-    smma_print_equal(r, &found);
+    smma_print_equal(stdout, r, &found);
   return smma_finish_output(statuses[smma_equal_answer(r, &found)]);
 }
 
@@ -228,7 +142,7 @@ static void take_subject(const char **gpus, smma_unit *unit, const char **names,
   if (*names) choice.instr = next_name(names, name);
   x->side.instruction = smma_choose_target(x->gpu, &choice, &error);
   smma_require(x->side.instruction, &error);
-  snprintf(x->label, sizeof x->label, "%s%s%s", is_model(x) ? "" : unit->name, is_model(x) ? "" : " as ", x->gpu);
+  smma_side_label(unit, x->gpu, x->label);
   if (!smma_unit_computes(unit, x->side.instruction, &error))
     smma_die("--on: %s does not compute %s: %s", unit->name, x->side.instruction->name, error.text);
   if (smma_unit_is_recording(unit)) smma_die("--unit: a recording has results for its own rows only");

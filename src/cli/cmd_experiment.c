@@ -20,7 +20,7 @@ typedef struct {
   const char **assignments;
   long long seed;
   uint64_t shard, shards; /* if shards is 0, all cells are computed */
-  int small, threads, no_plot, json;
+  int small, no_plot, json;
 } experiment_options;
 
 /* ---- List and help ---- */
@@ -198,7 +198,7 @@ static int run_experiment(const experiment_options *o, const smma_experiment *e)
   state.more = (const char *const *)shards.gl_pathv, state.count = shards.gl_pathc;
   smma_wait_for_interruption(); /* an interruption takes effect after the current cells */
   smma_progress_start(&progress, NULL, 1);
-  computed = smma_experiment_compute(&run, o->threads, &state, smma_progress_watch, &progress, &stopped, &error);
+  computed = smma_experiment_compute(&run, 0, &state, smma_progress_watch, &progress, &stopped, &error);
   smma_progress_end();
   if (!computed)
     status = smma_complain("%s", error.text);
@@ -237,8 +237,6 @@ int smma_command_experiment(int argc, const char **argv) {
        "NAME=VALUE"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &o.seed, 0, "seed of the random numbers", "S"},
       {"small", 0, POPT_ARG_NONE, &o.small, 0, "small sizes that take seconds, as in the tests", NULL},
-      {"threads", 't', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &o.threads, 0,
-       "number of threads, 0 for all cores; results do not depend on it", "T"},
       {"output", 'o', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &o.directory, 0,
        "the folder to write NAME.csv, NAME.txt, NAME.svg and NAME.png to", "DIRECTORY"},
       {"shard", 0, POPT_ARG_STRING, &shard, 0,
@@ -251,7 +249,6 @@ int smma_command_experiment(int argc, const char **argv) {
   if (!rest) return status;
   if (lists && *rest) smma_die("--list: it lists all experiments; leave out '%s'", *rest);
   if (!*rest) smma_require(smma_check_options("the list of experiments", "list json", &error), &error);
-  if (o.threads < 0) smma_die("--threads: %d; it takes 0 (all cores) or more", o.threads);
   smma_require(!shard || smma_read_shard(shard, &o.shard, &o.shards, &error), &error);
   if (!*rest) return smma_rank() ? SMMA_EXIT_EQUAL : list_experiments(o.json);
   return (smma_ranks() > 1 ? run_in_ranks : run_experiment)(&o, require_experiment(*rest));

@@ -213,8 +213,6 @@ int smma_command_gemm(int argc, const char **argv) {
       {"through", 0, POPT_ARG_STRING, &r->method.through, 0,
        "fallback: the format that the data are converted to, f16 or bf16 (default: f16)", "FORMAT"},
       SMMA_OPTION_GROUP("Execution, which does not change the result:"),
-      {"threads", 't', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &r->threads, 0,
-       "number of threads, 0 for all cores; results do not depend on it", "N"},
       {"kernel", 0, POPT_ARG_STRING, &r->kernel, 0,
        "the kernel, one of those in 'softmma version' (default: the fastest)", "NAME"},
       {"memory", 0, POPT_ARG_LONGLONG, &o.memory, 0,

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/features.h"
 #include "cli/row.h"
 #include "cli/target.h"
 #include "probe/probe.h"
+#include "probe/text.h"
 
 enum { MOST_SUBJECTS = 32, WIDTH = 62, MOST_ROWS = 10000000 };
 
@@ -81,7 +81,7 @@ static void print_several(const probing *p) {
     print_header(p, &p->subjects[i]);
     list[i] = (smma_labelled_examination){p->subjects[i].label, p->subjects[i].examination};
   }
-  smma_print_features(list, p->count, false);
+  smma_print_features(stdout, list, p->count, false);
 }
 
 static void print_json(const probing *p) {

@@ -19,7 +19,7 @@ typedef struct {
   const char *gpus, *shape, *data, *c, *store, *plans, *round_in, *sweep, *plot;
   double alpha, beta, margin;
   long long k, seed, split_k, promote_every;
-  int with_c, threads, json, paste;
+  int with_c, json, paste;
 } tolerance_options;
 
 /* ---- Targets ---- */
@@ -154,114 +154,12 @@ static void take_operands(const tolerance_options *o, smma_files *files, smma_pr
 static void describe_products(const tolerance_options *o, smma_prepared_targets *x) {
   smma_gemm_arguments g;
   smma_gemm_defaults(&g, sizeof g);
-  g.alpha = o->alpha, g.beta = o->beta, g.threads = o->threads;
+  g.alpha = o->alpha, g.beta = o->beta;
   for (size_t i = 0; i < x->count; i++) {
     const bool plan = x->target[i].plan.plan;
     g.split_k = plan ? 0 : (size_t)o->split_k, g.promote_every = plan ? 0 : (size_t)o->promote_every;
     smma_describe_target(x, i, &g);
   }
-}
-
-/* ---- Text ---- */
-
-static const char *const quantile_names[SMMA_QUANTILES] = {"50 %", "90 %", "99 %", "99.9 %", "max"};
-
-static void print_heading(const smma_tolerance_result *x) {
-  const smma_target_error *t = x->target;
-  char text[SMMA_OPERANDS_TEXT];
-  printf("%zu x %zu x %zu (M x N x K), %s, results in %s", x->m, x->n, x->k, smma_tolerance_operands(x->request, text),
-         smma_format_text(t->stored));
-  if (t->stored != t->d) printf(", rounded from %s", smma_format_text(t->d));
-  if (x->rows == x->m && x->columns == x->n)
-    printf("; measured on %zu elements (%zu x %zu)\n", x->rows * x->columns, x->rows, x->columns);
-  else
-    printf("; measured on %zu elements of this K (%zu x %zu x %zu)\n", x->rows * x->columns, x->rows, x->columns, x->k);
-  printf("exact results: |x| 50 %% %.3g, 99 %% %.3g, max %.3g\n\n", x->exact[0], x->exact[2], x->exact[4]);
-}
-
-static void print_errors(const smma_prepared_targets *of, const smma_tolerance_result *x) {
-  const int labels = smma_column_width(of, SMMA_COLUMN_LABEL, 6), inputs = smma_column_width(of, SMMA_COLUMN_INPUTS, 8),
-            names = smma_column_width(of, SMMA_COLUMN_INSTRUCTION, 24);
-  char text[32];
-  size_t unbounded = 0, special = 0;
-  printf("%-*s  %-*s  %-*s", labels, "GPU", inputs, of->has_plans ? "inputs, plan" : "inputs", names,
-         "|result - exact|");
-  for (int i = 0; i < SMMA_QUANTILES; i++) printf("  %8s", quantile_names[i]);
-  printf("  %8s  %9s\n", "bound", "bound/max");
-  for (size_t i = 0; i < of->count; i++) {
-    const smma_prepared_target *u = &of->target[i];
-    const smma_target_error *t = &x->target[i];
-    const double most = t->error[SMMA_QUANTILES - 1];
-    printf("%-*s  %-*s  %-*s", labels, u->label, inputs, u->shown, names, u->instruction->name);
-    for (int q = 0; q < SMMA_QUANTILES; q++) printf("  %8s", smma_number_text(t->error[q], text));
-    printf("  %8s", smma_number_text(t->unbounded ? NAN : t->most_bound, text));
-    if (most > 0 && !t->unbounded)
-      printf("  %9.2f\n", t->most_bound / most);
-    else
-      printf("  %9s\n", "-");
-    unbounded += t->unbounded, special += t->special;
-  }
-  printf("bound: the greatest of all elements' bounds, which no result of the unit can exceed (docs/tolerance.md)\n");
-  if (unbounded)
-    printf("%zu elements have no bound: a sum of theirs may overflow, or the unit is a composition\n", unbounded);
-  if (special) printf("%zu elements are left out, because operands of theirs are NaN or infinite\n", special);
-}
-
-static void print_tolerance(const char *what, smma_tolerance t) {
-  printf("%-24s  %8.1e  %8.1e\n", what, t.relative, t.absolute);
-}
-
-static const char *verdict_text(double refused, char text[32]) {
-  if (refused == 0) return "accepted";
-  snprintf(text, 32, refused >= 0.001 ? "refused by %.3g %%" : "refused by %.2g %%", 100 * refused);
-  return text;
-}
-
-static void print_verdicts(const smma_tolerance_result *x) {
-  char measured[32], proven[32], bound[32];
-  printf("\n%-30s  %-19s  %-19s  %-19s\n", "wrong result", "measured", "proven", "each element's bound");
-  for (int m = 0; m < SMMA_MUTANTS; m++) {
-    const smma_verdict *v = &x->verdict[m];
-    if (!v->applies) continue;
-    printf("%-30s  %-19s  %-19s  %s\n", smma_mutant_name((smma_mutant)m), verdict_text(v->measured, measured),
-           x->is_proven ? verdict_text(v->proven, proven) : "-", verdict_text(v->bound, bound));
-  }
-  printf("in percent of the elements, on the GPU where they are fewest\n");
-}
-
-/* Prints the wrong results that the measured rtol and atol do not reject, and whether a bound for each element does. */
-static void print_impossible(const smma_tolerance_result *x) {
-  for (int m = 0; m < SMMA_MUTANTS; m++) {
-    const smma_verdict *v = &x->verdict[m];
-    if (!v->applies || v->measured > 0) continue;
-    printf("%s: %s; each element's bound (softmma.assert_close) %s\n", smma_mutant_name((smma_mutant)m),
-           v->possible ? "an rtol and atol can refuse it only without a margin, or by refusing fewer other results"
-                       : "no rtol and atol that accept these GPUs can refuse it on all of them",
-           v->bound > 0  ? "refuses it"
-           : v->possible ? "accepts it"
-                         : "accepts it, too");
-  }
-}
-
-static void print_paste(const smma_tolerance_result *x) {
-  char *text = smma_tolerance_paste(x);
-  if (!text) smma_die("out of memory");
-  fputs(text, stdout);
-  free(text);
-}
-
-static void print_text(const smma_prepared_targets *of, const smma_tolerance_result *x) {
-  char what[64];
-  print_heading(x);
-  print_errors(of, x);
-  printf("\n%-24s  %8s  %8s\n", "accepts all of these", "rtol", "atol");
-  snprintf(what, sizeof what, "measured, times %g", x->request->margin);
-  print_tolerance(what, x->measured);
-  if (x->is_proven) print_tolerance("proven", x->proven);
-  print_verdicts(x);
-  print_impossible(x);
-  putchar('\n');
-  print_paste(x);
 }
 
 /* ---- The study ---- */
@@ -337,11 +235,18 @@ static int run_sweep(const tolerance_options *o, const char **paths) {
   if (o->json)
     smma_print_datum(smma_sweep_datum(&result));
   else
-    smma_sweep_print(&result);
+    smma_print_sweep(stdout, &result);
   smma_sweep_free(&result);
   for (int which = 0; which < 2; which++) smma_tensor_free(&matrix[which]);
   smma_free_targets(&x);
   return smma_finish_output(status);
+}
+
+static void print_paste(const smma_tolerance_result *x) {
+  char *text = smma_tolerance_paste(x);
+  if (!text) smma_die("out of memory");
+  fputs(text, stdout);
+  free(text);
 }
 
 static int run(const tolerance_options *o, const char **paths) {
@@ -364,8 +269,8 @@ static int run(const tolerance_options *o, const char **paths) {
     smma_print_datum(smma_tolerance_datum(&result));
   else if (o->paste)
     print_paste(&result);
-  else
-    print_text(&x, &result);
+  else if (!smma_print_tolerance(stdout, &result))
+    smma_die("out of memory");
   smma_free_targets(&x);
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
@@ -421,9 +326,6 @@ int smma_command_tolerance(int argc, const char **argv) {
       {"promote-every", 0, POPT_ARG_LONGLONG, &o.promote_every, 0,
        "move partial sums to an FP32 accumulator every N of K (default: never)", "N"},
       SMMA_PLANS_OPTION(&o.plans, "GPUs"),
-      SMMA_OPTION_GROUP("Execution, which does not change the result:"),
-      {"threads", 't', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &o.threads, 0,
-       "number of threads, 0 for all cores; results do not depend on it", "N"},
       POPT_TABLEEND};
   paths = smma_parse_options(argc, argv, options, 0, 2, details(text, sizeof text), &status);
   if (!paths) return status;
@@ -432,7 +334,5 @@ int smma_command_tolerance(int argc, const char **argv) {
   if (o.promote_every < 0) smma_die("--promote-every: %lld is negative", o.promote_every);
   if (!(o.margin >= 1 && o.margin <= 1000)) smma_die("--margin: %g is not a number from 1 to 1000", o.margin);
   if (!isfinite(o.alpha) || !isfinite(o.beta)) smma_die("--alpha, --beta: they are finite numbers");
-  if (o.threads < 0 || o.threads > 1024)
-    smma_die("--threads: %d is not a number from 0 (all cores) to 1024", o.threads);
   return o.sweep ? run_sweep(&o, paths) : run(&o, paths);
 }

@@ -7,16 +7,23 @@
 #include "cli/matrices.h"
 #include "cli/output.h"
 #include "cli/target.h"
-#include "cli/trace.h"
 #include "compare/files.h"
 #include "trace/table.h"
+
+typedef struct {
+  smma_prepared_targets targets;
+  const char *path[2];
+  smma_own_files own;
+  smma_trace_request request;
+  smma_trace_result result;
+} trace_study;
 
 typedef struct {
   smma_choice choice;
   const char *gpus, *plans, *round_in, *c, *bias, *scale_a, *scale_b, *at, *own, *svg;
   double alpha, beta, scale_d;
   long long every;
-  int transpose_a, transpose_b, threads, json, worst;
+  int transpose_a, transpose_b, json, worst;
 } trace_options;
 
 static const trace_options defaults = {.alpha = 1, .beta = 1, .scale_d = 1};
@@ -34,7 +41,7 @@ static void check_places(const trace_options *o, const smma_prepared_targets *x)
   smma_require(smma_check_places(x, &g, "-C", &error), &error);
 }
 
-static void find_targets(const trace_options *o, smma_command_trace_study *x, smma_files *f) {
+static void find_targets(const trace_options *o, trace_study *x, smma_files *f) {
   smma_prepared_targets *t = &x->targets;
   smma_error error;
   t->notes = &smma_notes_printed;
@@ -48,7 +55,7 @@ static void find_targets(const trace_options *o, smma_command_trace_study *x, sm
 /* ---- Operands ---- */
 
 /* Reads the matrices of the files. Ends the program if an option gives one that the product cannot take. */
-static void load_files(smma_command_trace_study *x, smma_files *f) {
+static void load_files(trace_study *x, smma_files *f) {
   smma_trace_request *r = &x->request;
   smma_error error;
   smma_require(smma_files_read(f, &x->targets, &error), &error);
@@ -57,11 +64,11 @@ static void load_files(smma_command_trace_study *x, smma_files *f) {
   smma_require(smma_files_read_others(f, &x->targets, &error), &error);
 }
 
-static void describe_products(const trace_options *o, smma_command_trace_study *x, smma_files *f) {
+static void describe_products(const trace_options *o, trace_study *x, smma_files *f) {
   smma_gemm_arguments g;
   smma_error error;
   smma_gemm_defaults(&g, sizeof g);
-  g.alpha = o->alpha, g.beta = o->beta, g.scale_d = o->scale_d, g.threads = o->threads;
+  g.alpha = o->alpha, g.beta = o->beta, g.scale_d = o->scale_d;
   for (size_t i = 0; i < x->targets.count; i++) {
     smma_require(smma_files_convert(f, &x->targets, &x->targets.target[i], &error), &error);
     smma_describe_target(&x->targets, i, &g);
@@ -83,7 +90,7 @@ static void parse_at(const char *text, smma_trace_request *r) {
 
 /* ---- Results given by --d ---- */
 
-static void load_owns(const trace_options *o, smma_format format, smma_command_trace_study *x) {
+static void load_owns(const trace_options *o, smma_format format, trace_study *x) {
   smma_trace_request *r = &x->request;
   smma_error error;
   smma_require(smma_own_files_read(&x->own, o->own, SMMA_MOST_OWN, format, r->m, r->n, smma_raw_encodings,
@@ -96,13 +103,13 @@ static void load_owns(const trace_options *o, smma_format format, smma_command_t
 /* ---- The study ---- */
 
 static bool write_picture(FILE *stream, const void *content, smma_error *error) {
-  const smma_command_trace_study *x = content;
+  const trace_study *x = content;
   char subtitle[400];
   snprintf(subtitle, sizeof subtitle, "%.150s times %.150s", x->path[0], x->path[1]);
   return smma_trace_draw(stream, &x->result, subtitle) || smma_no_memory(error);
 }
 
-static void prepare(const trace_options *o, const char **paths, smma_command_trace_study *x) {
+static void prepare(const trace_options *o, const char **paths, trace_study *x) {
   smma_files f = {.path = {[SMMA_OF_A] = paths[0],
                            [SMMA_OF_B] = paths[1],
                            [SMMA_OF_C] = o->c,
@@ -136,15 +143,15 @@ static void prepare(const trace_options *o, const char **paths, smma_command_tra
 }
 
 static int run(const trace_options *o, const char **paths) {
-  static smma_command_trace_study x;
+  static trace_study x;
   smma_error error;
   prepare(o, paths, &x);
   if (!smma_trace_run(&x.request, &x.result, &error)) smma_die_of(&error);
   if (o->svg && smma_write_output(o->svg, "--svg", write_picture, &x) != SMMA_EXIT_EQUAL) return SMMA_EXIT_FAILED;
   if (o->json)
     smma_print_datum(smma_trace_datum(&x.result, (size_t)o->every));
-  else
-    smma_require(smma_trace_print(&x, &error), &error);
+  else if (!smma_print_trace(stdout, &x.result, x.path, smma_terminal_width()))
+    smma_die("out of memory");
   smma_trace_result_free(&x.result);
   smma_free_targets(&x.targets);
   smma_own_files_free(&x.own);
@@ -192,9 +199,6 @@ int smma_command_trace(int argc, const char **argv) {
       {"bias", 0, POPT_ARG_STRING, &o.bias, 0, "for a plan's epilogue: a row of N numbers (default: 0)", "FILE"},
       {"scale-d", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.scale_d, 0, "for a plan's epilogue: a factor of D",
        "X"},
-      SMMA_OPTION_GROUP("Execution, which does not change the result:"),
-      {"threads", 't', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &o.threads, 0,
-       "number of threads, 0 for all cores; results do not depend on it", "N"},
       POPT_TABLEEND};
   paths = smma_parse_options(
       argc, argv, options, 2, 3,
@@ -212,8 +216,6 @@ int smma_command_trace(int argc, const char **argv) {
   smma_require(smma_is_given(o.gpus, "--on", "V100,H100", &error), &error);
   if (o.every < 0 || (o.every && !o.json)) smma_die("--every: it is a number from 1 that goes with --json");
   smma_require(!o.svg || smma_check_file(o.svg, "--svg", o.json ? "the JSON" : "the text", &error), &error);
-  if (o.threads < 0 || o.threads > 1024)
-    smma_die("--threads: %d is not a number from 0 (all cores) to 1024", o.threads);
   if (!o.every) o.every = 1;
   if (o.at && strcmp(o.at, "worst") == 0) o.worst = 1, o.at = NULL;
   if (o.worst && o.at) smma_die("--worst: --at names the element; leave one out");

@@ -296,8 +296,8 @@ static void describe_usage(char *text, size_t size) {
 
 /* ---- Options of every command, and other names that users try for an option ---- */
 
-/* popt's value of -o and --output in a command whose table has no option "output". */
-enum { OUTPUT = MAX_OPTIONS + 1, NEEDLESS, MOST_NEEDLESS = 8 };
+/* popt's values of common options: OUTPUT that of -o in a command whose table has no option "output". */
+enum { OUTPUT = MAX_OPTIONS + 1, THREADS, NEEDLESS, MOST_NEEDLESS = 8 };
 
 /* Options of this command that take a value and have no effect, and why. */
 static struct {
@@ -315,11 +315,15 @@ enum { PICTURES = sizeof pictures / sizeof *pictures };
 
 static int asks_help, asks_strict, threads;
 
-/* Commands that compute on several threads, apart from those with an option of their own. */
+/* Commands that compute on several threads. */
 static const char threaded[] =
-    "compare diff test probe infer verify coverage self-test vectors gen vectors record vectors next";
+    "compare coverage diff experiment gemm infer match probe self-test test tolerance trace vectors gen vectors next "
+    "vectors record verify";
 
 enum { MOST_THREADS = 1024 };
+
+static const struct poptOption threads_option = {"threads", 't', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &threads, 0,
+                                                 NULL,      NULL};
 
 /* Returns what --help says about -o. */
 static const char *describe_output(const struct poptOption *table) {
@@ -349,7 +353,9 @@ static void take_common_options(const struct poptOption *table,
         NULL};
   if (smma_has_word(threaded, command->name))
     common[count++] = (struct poptOption){
-        "threads", 't', POPT_ARG_INT, &threads, 0, "number of threads, 0 for all cores (default: 0)", "T"};
+        "threads", 't',     POPT_ARG_STRING,
+        NULL,      THREADS, "number of threads, 0 for all cores; results do not depend on it (default: 0)",
+        "T"};
   if (prints_csv(table))
     common[count++] =
         (struct poptOption){"csv", 0, POPT_ARG_NONE, &asks_csv, 0, "print the table of --json as CSV", NULL};
@@ -578,6 +584,8 @@ static int read_options(const struct poptOption *table, int *code, int *count, u
        earlier_output = output_path)
     if (*code == OUTPUT)
       status = take_output(table, earlier_output, given);
+    else if (*code == THREADS)
+      status = store_integer(&threads_option, 0);
     else if (*code >= NEEDLESS)
       take_needless_value(*code - NEEDLESS);
     else if (*code > 0)

@@ -1,7 +1,6 @@
 #include "cli/output.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -132,11 +131,6 @@ bool smma_check_file(const char *path, const char *option, const char *taken_by,
   return !smma_is_standard_output(path) ||
          smma_fail(error, "%s: '-' is standard output, which takes %s; name a file (./- for one of that name)", option,
                    taken_by);
-}
-
-const char *smma_number_text(double value, char text[32]) {
-  snprintf(text, 32, isnan(value) ? "-" : "%.2e", value);
-  return text;
 }
 
 int smma_terminal_width(void) {

@@ -41,9 +41,6 @@ bool smma_check_writable(const char *path, const char *option, smma_error *error
 /* Fails if the name is "-" although standard output already takes `taken_by`. */
 bool smma_check_file(const char *path, const char *option, const char *taken_by, smma_error *error);
 
-/* Writes an error of results as text, or "-" for NaN: there were no finite results to compare. */
-const char *smma_number_text(double value, char text[32]);
-
 /* Returns the columns of the terminal, or 120 if there is no terminal. */
 int smma_terminal_width(void);
 

@@ -223,15 +223,6 @@ bool smma_label_by_gpu(smma_prepared_targets *x, smma_error *error) {
   return true;
 }
 
-int smma_column_width(const smma_prepared_targets *x, smma_target_column column, int least) {
-  int width = least;
-  for (const smma_prepared_target *t = x->target; t < x->target + x->count; t++) {
-    const char *const text[] = {t->label, t->shown, t->instruction->name};
-    width = smma_maximum(width, (int)strlen(text[column]));
-  }
-  return width;
-}
-
 bool smma_check_places(const smma_prepared_targets *x, const smma_gemm_arguments *given, const char *option_of_c,
                        smma_error *error) {
   smma_gemm_arguments g = *given;

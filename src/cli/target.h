@@ -112,10 +112,6 @@ bool smma_add_targets(smma_prepared_targets *x, const char *list, size_t most, c
 /* Removes formats and instructions from the labels, for a command that shows them in separate columns. */
 bool smma_label_by_gpu(smma_prepared_targets *x, smma_error *error);
 
-/* Returns the width of a column of a table that has a line for each target: the longest text, or `least`. */
-typedef enum { SMMA_COLUMN_LABEL, SMMA_COLUMN_INPUTS, SMMA_COLUMN_INSTRUCTION } smma_target_column;
-int smma_column_width(const smma_prepared_targets *x, smma_target_column column, int least);
-
 /* Fails if a target cannot use an argument that the user has set: a member of `given` that differs from its default, or
    a pointer that is not NULL. */
 bool smma_check_places(const smma_prepared_targets *x, const smma_gemm_arguments *given, const char *option_of_c,

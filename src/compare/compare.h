@@ -3,6 +3,8 @@
 #ifndef SMMA_COMPARE_COMPARE_H
 #define SMMA_COMPARE_COMPARE_H
 
+#include <stdio.h>
+
 #include "compare/own.h"
 #include "host/watch.h"
 #include "numerics/compare.h"
@@ -38,6 +40,9 @@ bool smma_check_tolerances(const smma_compare_request *request, smma_error *erro
 
 /* Computes the products, and compares every two results. Returns false with an error message. */
 bool smma_compare_run(const smma_compare_request *request, smma_compare_result *result, smma_error *error);
+
+/* Prints the result as text. `matrix` names A and B. */
+void smma_print_comparison(FILE *stream, const smma_compare_result *result, const char *const matrix[2]);
 
 /* Returns the result as the record for --json. */
 smma_datum *smma_compare_datum(const smma_compare_result *result);

@@ -47,12 +47,11 @@ bool smma_plan_targets(smma_prepared_targets *x, const char *plans, const char *
     smma_prepared_target *t = &x->target[i];
     t->rounding = rounding[i];
     if (!round_results(t, error)) return false;
-    snprintf(t->shown, sizeof t->shown, "%s%s%s", t->inputs, plans ? ", " : "", t->plan.text);
-    if (roundings) smma_append_text(t->shown, sizeof t->shown, ", %s", smma_roundings[t->rounding.a]);
     x->product[i] = (smma_product_target){.label = t->label,
                                           .plan = plans ? t->plan.text : NULL,
                                           .instruction = t->instruction,
                                           .rounding = t->rounding.a,
+                                          .shows_rounding = roundings,
                                           .product.plan = t->plan.plan};
     if (!plans && t->plan.plan) snprintf(t->plan.text, sizeof t->plan.text, "--out");
   }

@@ -10,9 +10,8 @@
 
 /* A target and its matrices. */
 typedef struct {
-  char label[512];                         /* as given */
-  char inputs[SMMA_INPUTS_TEXT_SIZE];      /* formats of A and B */
-  char shown[SMMA_INPUTS_TEXT_SIZE + 520]; /* the formats, with the plan and the rounding mode if given */
+  char label[512];                    /* as given */
+  char inputs[SMMA_INPUTS_TEXT_SIZE]; /* formats of A and B */
   const smma_instruction *instruction;
   smma_format rounded; /* format to which D is rounded because no instruction has it; or SMMA_NO_FORMAT */
   smma_target_plan plan;

@@ -15,6 +15,7 @@ typedef struct {
   const char *plan;  /* the plan as the user wrote it, "none" for one chain; NULL if no plans were given */
   const smma_instruction *instruction;
   smma_rounding rounding; /* how A was rounded to the instruction's format */
+  bool shows_rounding;    /* the user chose how, so tables show it */
   smma_gemm_arguments product;
   size_t whole_k; /* K of the whole matrices if the product uses only their first k; otherwise 0 */
 } smma_product_target;

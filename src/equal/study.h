@@ -3,6 +3,8 @@
 #ifndef SMMA_EQUAL_STUDY_H
 #define SMMA_EQUAL_STUDY_H
 
+#include <stdio.h>
+
 #include "datum/datum.h"
 #include "equal/planned.h"
 
@@ -38,6 +40,9 @@ bool smma_equal(const smma_equal_request *request, smma_equal_result *result, sm
 
 /* Returns whether the targets are equal, or the order of k is free. */
 smma_answer smma_equal_answer(const smma_equal_request *request, const smma_equal_result *result);
+
+/* Prints the answer as text. */
+void smma_print_equal(FILE *stream, const smma_equal_request *request, const smma_equal_result *result);
 
 /* Returns the answer as the record that --json prints. */
 smma_datum *smma_equal_datum(const smma_equal_request *request, const smma_equal_result *result);

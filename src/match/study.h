@@ -3,6 +3,8 @@
 #ifndef SMMA_MATCH_STUDY_H
 #define SMMA_MATCH_STUDY_H
 
+#include <stdio.h>
+
 #include "datum/datum.h"
 #include "isa/catalogue.h"
 #include "match/match.h"
@@ -83,6 +85,9 @@ const char *smma_match_hint(const smma_match *match, char *text, size_t size);
 /* Writes, for example, "one element, [3, 5], by one unit in the last place". */
 void smma_match_difference_text(const smma_match_study *study, const smma_match_difference *difference, char *text,
                                 size_t size);
+
+/* Prints the result of smma_match_run as text. `seconds` is the time that the search took. */
+void smma_print_match(FILE *stream, const smma_match_study *study, double seconds);
 
 /* Return the results of smma_match_run and smma_match_check as records. */
 smma_datum *smma_match_datum(const smma_match_study *study, double seconds);

@@ -77,6 +77,9 @@ const char *smma_sweep_operands(const smma_sweep_request *request, char text[SMM
 /* Returns the result as the record for --json. */
 smma_datum *smma_sweep_datum(const smma_sweep_result *result);
 
+/* Prints the errors as a table for each target. */
+void smma_print_sweep(FILE *stream, const smma_sweep_result *result);
+
 /* Writes a gnuplot script that draws the errors and bounds; `terminal` is "svg" or "pngcairo". Returns false with an
    error if no error is above 0. */
 bool smma_sweep_plot(const smma_sweep_result *result, const char *terminal, FILE *script, smma_error *error);

@@ -3,6 +3,8 @@
 #ifndef SMMA_TOLERANCE_TOLERANCE_H
 #define SMMA_TOLERANCE_TOLERANCE_H
 
+#include <stdio.h>
+
 #include "compare/target.h"
 #include "host/watch.h"
 #include "numerics/envelope.h"
@@ -71,5 +73,9 @@ const char *smma_tolerance_operands(const smma_tolerance_request *request, char 
 
 /* Returns the lines for a kernel's test, to be freed, or NULL if memory runs out. */
 char *smma_tolerance_paste(const smma_tolerance_result *result);
+
+/* Prints the result as text, which ends with the lines for a kernel's test. Returns false if memory runs
+   out. */
+bool smma_print_tolerance(FILE *stream, const smma_tolerance_result *result);
 
 #endif

@@ -64,6 +64,10 @@ void smma_trace_result_free(smma_trace_result *result);
    trace. */
 smma_datum *smma_trace_datum(const smma_trace_result *result, size_t every);
 
+/* Prints the result as text: a table of the sums, the results, and where targets diverge, drawn in lines of at most
+   `width` characters. `matrix` names A and B. Returns false if memory runs out. */
+bool smma_print_trace(FILE *stream, const smma_trace_result *result, const char *const matrix[2], int width);
+
 /* Reports whether two results of a format are equal; any two NaN are equal. */
 bool smma_same_element(smma_format format, uint64_t x, uint64_t y);
 

@@ -32,6 +32,19 @@ PyObject *fail_with_error(const smma_error *error);
    the datum; a NULL datum means lack of memory and raises MemoryError. */
 PyObject *value_from(smma_datum *datum);
 
+/* Lines of drawings in texts have at most this length. */
+enum { LINE_WIDTH = 120 };
+
+/* Writes a text for people. Returns false if memory runs out. */
+typedef bool text_writer(FILE *stream, const void *content);
+
+/* Returns what `write` writes, to be freed, or NULL if memory runs out. Needs no lock of Python. */
+char *written(text_writer *write, const void *content);
+
+/* Returns a text as a Python text: a new reference. A long name may be cut within a character, which becomes U+FFFD.
+   Takes over the text; NULL means lack of memory and raises MemoryError. */
+PyObject *text_from(char *text);
+
 /* listed_notes returns notes that are collected in a list, which is `notes.context`. list_of_notes converts the list to
    Python, a new reference, frees it, and sets `notes.context` to NULL. */
 smma_notes listed_notes(void);

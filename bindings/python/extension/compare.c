@@ -172,7 +172,14 @@ static bool check_shapes(const smma_compare_request *r) {
   return false;
 }
 
-/* Computes the products of a request, whose results are the arrays of `list`. Returns (comparison as a dict, list). */
+static bool write_text(FILE *stream, const void *result) {
+  static const char *const matrix[2] = {"a", "b"};
+  smma_print_comparison(stream, result, matrix);
+  return true;
+}
+
+/* Computes the products of a request, whose results are the arrays of `list`. Returns (comparison as a dict, list,
+   text). */
 static PyObject *compared(smma_compare_request *r, target_products *products, PyObject *list) {
   smma_compare_result *result = PyMem_Malloc(sizeof *result);
   PyObject *value = NULL;
@@ -183,7 +190,9 @@ static PyObject *compared(smma_compare_request *r, target_products *products, Py
   thread = suspend_targets(products);
   done = smma_compare_run(r, result, &error);
   PyEval_RestoreThread(thread);
-  value = done ? Py_BuildValue("(NO)", value_from(smma_compare_datum(result)), list) : fail_with(&error);
+  value = done ? Py_BuildValue("(NON)", value_from(smma_compare_datum(result)), list,
+                               text_from(written(write_text, result)))
+               : fail_with(&error);
   PyMem_Free(result);
   return value;
 }
@@ -197,7 +206,7 @@ static bool append_results(PyObject *list, PyArrayObject *const *array, size_t c
 
 /* Compares the targets' products and results of the user's own, from (a, b, tuple of (name, array), tuple of targets,
    rtol, atol); both tolerances are None, or none is.
-   Returns (comparison as a dict, list of each target's D and of the results). */
+   Returns (comparison as a dict, list of each target's D and of the results, text). */
 PyObject *python_compare(PyObject *module, PyObject *arguments) {
   PyObject *object[2], *owns, *list, *tolerance[2], *results = NULL, *value = NULL;
   PyArrayObject *array[2] = {NULL, NULL}, *result[SMMA_MOST_TARGETS] = {NULL};

@@ -1,6 +1,7 @@
 /* Converts results of studies to Python objects. */
 #include "datum/datum.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "binding.h"
@@ -44,6 +45,23 @@ PyObject *value_from(smma_datum *datum) {
   PyObject *value = smma_datum_is_complete(datum) ? object_of(datum) : PyErr_NoMemory();
   smma_datum_free(datum);
   return value;
+}
+
+char *written(text_writer *write, const void *content) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *stream = open_memstream(&text, &size);
+  bool done = stream && write(stream, content);
+  done = stream && fclose(stream) == 0 && done;
+  if (done) return text;
+  free(text);
+  return NULL;
+}
+
+PyObject *text_from(char *text) {
+  PyObject *object = text ? PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace") : PyErr_NoMemory();
+  free(text);
+  return object;
 }
 
 /* Appends to `to` the name of the Python argument that corresponds to the command's option ("round_in" for "--round-

@@ -10,7 +10,7 @@
 #include "isa/catalogue.h"
 #include "trace/planned.h"
 
-enum { A, B, C, SCALE_A, SCALE_B, OPERANDS, LINE_WIDTH = 120 };
+enum { A, B, C, SCALE_A, SCALE_B, OPERANDS };
 
 static const char *const names[OPERANDS] = {"a", "b", "c", "scale_a", "scale_b"};
 static const int own_axes[OPERANDS] = {1, 1, 0, 1, 1};
@@ -327,33 +327,18 @@ static bool check_same_operands(const explained *x) {
   return false;
 }
 
-static PyObject *text_of(const explained *x) {
-  char *text = NULL;
-  size_t size = 0;
-  FILE *stream = open_memstream(&text, &size);
-  PyObject *result;
-  if (!stream) return PyErr_NoMemory();
+static bool write_text(FILE *stream, const void *content) {
+  const explained *x = content;
   if (x->count > 1)
     smma_explain_print_two(stream, x->unit, LINE_WIDTH);
   else
     smma_explain_print(stream, x->unit->operation, x->unit->explanation, LINE_WIDTH);
-  result = fclose(stream) == 0 ? PyUnicode_FromStringAndSize(text, (Py_ssize_t)size) : PyErr_NoMemory();
-  free(text);
-  return result;
+  return true;
 }
 
-static PyObject *picture_of(const explained *x) {
-  char *text = NULL;
-  size_t size = 0;
-  FILE *stream = open_memstream(&text, &size);
-  PyObject *result;
-  bool drawn;
-  if (!stream) return PyErr_NoMemory();
-  drawn = smma_picture_write(stream, x->unit, x->count, 0);
-  drawn &= fclose(stream) == 0;
-  result = drawn ? PyUnicode_FromStringAndSize(text, (Py_ssize_t)size) : PyErr_NoMemory();
-  free(text);
-  return result;
+static bool write_picture(FILE *stream, const void *content) {
+  const explained *x = content;
+  return smma_picture_write(stream, x->unit, x->count, 0);
 }
 
 /* Returns (name of D's format, result, exact sum rounded once) of each unit. The last two are encodings; the exact sum
@@ -400,8 +385,8 @@ PyObject *python_explain(PyObject *module, PyObject *arguments) {
   if (good && check_same_operands(&x)) {
     smma_difference difference = {""};
     if (x.count > 1) difference = smma_find_difference(x.unit);
-    result = Py_BuildValue("(NNsNN)", text_of(&x), picture_of(&x), difference.text, results_of(&x),
-                           value_from(smma_explanations_datum(x.unit, x.count)));
+    result = Py_BuildValue("(NNsNN)", text_from(written(write_text, &x)), text_from(written(write_picture, &x)),
+                           difference.text, results_of(&x), value_from(smma_explanations_datum(x.unit, x.count)));
   }
   for (int n = 0; n < x.count; n++) smma_explanation_free(&x.explanation[n]);
   return result;
@@ -451,24 +436,20 @@ static bool take_planned(planned_row *x, const smma_instruction *i, const smma_p
   return false;
 }
 
+static bool write_planned(FILE *stream, const void *result) {
+  smma_planned_print(stream, result, LINE_WIDTH);
+  return true;
+}
+
 static PyObject *planned_object(const smma_planned_request *request) {
   smma_planned_result result;
   smma_error error = {SMMA_OK, ""};
   PyObject *object = NULL;
-  char *text = NULL;
-  size_t size = 0;
-  FILE *stream = open_memstream(&text, &size);
-  if (!stream) return PyErr_NoMemory();
-  if (smma_planned_run(request, &result, &error)) {
-    smma_planned_print(stream, &result, LINE_WIDTH);
-    fflush(stream);
-    object = Py_BuildValue("(s#N)", text, (Py_ssize_t)size, value_from(smma_planned_datum(&result)));
-  } else {
+  if (smma_planned_run(request, &result, &error))
+    object = Py_BuildValue("(NN)", text_from(written(write_planned, &result)), value_from(smma_planned_datum(&result)));
+  else
     fail_with(&error);
-  }
   smma_planned_free(&result);
-  fclose(stream);
-  free(text);
   return object;
 }
 

@@ -12,6 +12,17 @@ static bool target_of(PyObject *tuple, smma_equal_target *target) {
          (target->instruction = instruction_of(instruction)) && plan_of(plan, &target->plan);
 }
 
+typedef struct {
+  const smma_equal_request *request;
+  const smma_equal_result *result;
+} answered;
+
+static bool write_text(FILE *stream, const void *content) {
+  const answered *x = content;
+  smma_print_equal(stream, x->request, x->result);
+  return true;
+}
+
 static PyObject *answer(const smma_equal_request *request) {
   smma_equal_result *result = malloc(sizeof *result);
   smma_error error = {SMMA_OK, ""};
@@ -21,12 +32,15 @@ static PyObject *answer(const smma_equal_request *request) {
   if (!result) return PyErr_NoMemory();
   before = suspend_python();
   done = smma_equal(request, result, &error);
-  if (resume_python(before)) value = done ? value_from(smma_equal_datum(request, result)) : fail_with(&error);
+  if (resume_python(before))
+    value = done ? Py_BuildValue("(NN)", value_from(smma_equal_datum(request, result)),
+                                 text_from(written(write_text, &(answered){request, result})))
+                 : fail_with(&error);
   free(result);
   return value;
 }
 
-/* Returns the answer as a dict, from a tuple of one target or two, K or 0, rows and seed. */
+/* Returns (the answer as a dict, text), from a tuple of one target or two, K or 0, rows and seed. */
 PyObject *python_equal(PyObject *module, PyObject *arguments) {
   PyObject *targets;
   Py_ssize_t k;

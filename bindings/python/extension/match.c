@@ -21,6 +21,7 @@ typedef struct {
   smma_match_claim claim;
   smma_match_request request;
   smma_match_study study;
+  double seconds; /* that the search took */
 } call;
 
 static smma_source *source_of(call *c, int matrix) {
@@ -108,12 +109,19 @@ static bool load(call *c) {
   return false;
 }
 
+static bool write_text(FILE *stream, const void *content) {
+  const call *c = content;
+  smma_print_match(stream, &c->study, c->seconds);
+  return true;
+}
+
 static smma_datum *search(call *c) {
   const double start = smma_seconds();
   smma_error error;
   const suspended before = suspend_python();
   const bool done = smma_match_run(&c->study, c->target, c->targets_count, NULL, &error);
-  if (resume_python(before) && done) return smma_match_datum(&c->study, smma_seconds() - start);
+  c->seconds = smma_seconds() - start;
+  if (resume_python(before) && done) return smma_match_datum(&c->study, c->seconds);
   fail_with(&error);
   return NULL;
 }
@@ -132,8 +140,8 @@ static smma_datum *check(call *c) {
   return NULL;
 }
 
-/* Returns (the record of the command's --json, notes), from matrices and their formats, targets or None, followed by
-   the claim (text, plan, on, instr, in_dtype), round_in, alpha, beta, scale_d, transposes, threads. */
+/* Returns (the record of the command's --json, notes, text), from matrices and their formats, targets or None, followed
+   by the claim (text, plan, on, instr, in_dtype), round_in, alpha, beta, scale_d, transposes, threads. */
 PyObject *python_match(PyObject *module, PyObject *arguments) {
   call *c = calloc(1, sizeof *c);
   smma_product_request *r = c ? &c->request.product : NULL;
@@ -156,7 +164,9 @@ PyObject *python_match(PyObject *module, PyObject *arguments) {
     if (r->threads >= 0) r->threads = threads_allowed(r->threads);
     if (load(c)) found = claim == Py_None ? search(c) : check(c);
   }
-  if (found) result = Py_BuildValue("(NN)", value_from(found), list_of_notes(&notes));
+  if (found)
+    result = Py_BuildValue("(NNN)", value_from(found), list_of_notes(&notes),
+                           claim == Py_None ? text_from(written(write_text, c)) : PyUnicode_FromString(""));
   smma_datum_free(notes.context);
   smma_match_study_free(&c->study);
   for (int m = 0; m < MATRICES; m++) Py_XDECREF(c->array[m]);

@@ -681,12 +681,13 @@ static bool take_target(PyObject *given, product *p, choice *x, smma_product_tar
   if (rounding < 0) return false;
   p->with.progress = see_interrupt, p->with.progress_context = p;
   target->instruction = p->instruction, target->rounding = (smma_rounding)rounding, target->product = p->with;
+  target->shows_rounding = p->round_in != NULL;
   return true;
 }
 
 bool take_targets(PyObject *list, smma_product_target target[SMMA_MOST_TARGETS], target_products **products) {
   const Py_ssize_t count = PyTuple_Size(list);
-  bool taken = count >= 0;
+  bool taken = count >= 0, shows_rounding = false;
   *products = NULL;
   if (count > SMMA_MOST_TARGETS) {
     PyErr_Format(PyExc_ValueError, "on: more than %d targets", SMMA_MOST_TARGETS);
@@ -698,7 +699,9 @@ bool take_targets(PyObject *list, smma_product_target target[SMMA_MOST_TARGETS],
     (*products)->count++;
     taken = PyTuple_Check(given) && take_target(given, &(*products)->product[i], &(*products)->choice[i], &target[i]);
     if (!taken && !PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "a target is a tuple");
+    if (taken) shows_rounding |= target[i].shows_rounding;
   }
+  for (Py_ssize_t i = 0; taken && i < count; i++) target[i].shows_rounding = shows_rounding;
   if (!taken) release_targets(*products), *products = NULL;
   return taken;
 }

@@ -1,15 +1,13 @@
 /* Errors of products, and the tolerances that accept them. */
-#include <stdlib.h>
-
 #include "binding.h"
 #include "tolerance/sweep.h"
 
-/* Returns (value, lines for a test). */
+static bool write_text(FILE *stream, const void *result) { return smma_print_tolerance(stream, result); }
+
+/* Returns (value, lines for a test, text). */
 static PyObject *value_of(const smma_tolerance_result *result) {
-  char *text = smma_tolerance_paste(result);
-  PyObject *value = text ? Py_BuildValue("(Ns)", value_from(smma_tolerance_datum(result)), text) : PyErr_NoMemory();
-  free(text);
-  return value;
+  return Py_BuildValue("(NNN)", value_from(smma_tolerance_datum(result)), text_from(smma_tolerance_paste(result)),
+                       text_from(written(write_text, result)));
 }
 
 /* Reads (targets, descriptions of A and of B, kind of generated data, seed, (M, N, K), whether there is a C, the format
@@ -67,13 +65,21 @@ static PyArrayObject *doubles_of(PyObject *object) {
   return (PyArrayObject *)PyArray_FROMANY(object, NPY_DOUBLE, 2, 2, NPY_ARRAY_CARRAY_RO);
 }
 
+static bool write_sweep(FILE *stream, const void *result) {
+  smma_print_sweep(stream, result);
+  return true;
+}
+
+/* Returns (value, text). */
 static PyObject *swept(smma_sweep_request *r, target_products *products) {
   smma_sweep_result result;
   smma_error error;
   PyThreadState *thread = suspend_targets(products);
   const bool done = smma_sweep_run(r, &result, &error);
   PyEval_RestoreThread(thread);
-  PyObject *value = done ? value_from(smma_sweep_datum(&result)) : fail_with(&error);
+  PyObject *value =
+      done ? Py_BuildValue("(NN)", value_from(smma_sweep_datum(&result)), text_from(written(write_sweep, &result)))
+           : fail_with(&error);
   smma_sweep_free(&result);
   return value;
 }
@@ -88,8 +94,8 @@ PyObject *python_sweep_is_accurate(PyObject *module, PyObject *text) {
   return smma_sweep_parse(words, &sweep, &error) ? PyBool_FromLong(smma_sweep_is_accurate(&sweep)) : fail_with(&error);
 }
 
-/* Returns the errors of a sweep as a dict, from its text, A and B of an accurate product or None, and the tuple of
-   arguments of take_request. */
+/* Returns (the errors of a sweep as a dict, text), from its text, A and B of an accurate product or None, and the tuple
+   of arguments of take_request. */
 PyObject *python_sweep(PyObject *module, PyObject *arguments) {
   smma_product_target target[SMMA_MOST_TARGETS];
   smma_sweep_request *r = PyMem_Calloc(1, sizeof *r);

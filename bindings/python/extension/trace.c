@@ -41,13 +41,19 @@ static PyObject *traces_of(const smma_trace_result *result, const target_product
   return list;
 }
 
-/* Returns (result as a dict, traces, the two targets that diverge or None). `every` is the step interval of the dict.
- */
+static bool write_text(FILE *stream, const void *result) {
+  static const char *const matrix[2] = {"a", "b"};
+  return smma_print_trace(stream, result, matrix, LINE_WIDTH);
+}
+
+/* Returns (result as a dict, traces, the two targets that diverge or None, text). `every` is the step interval of the
+   dict. */
 static PyObject *value_of(const smma_trace_result *result, size_t every, const target_products *products) {
   const smma_explained_divergence *p = &result->divergence;
   PyObject *pair = p->found.diverges ? Py_BuildValue("(nn)", (Py_ssize_t)p->target[0], (Py_ssize_t)p->target[1])
                                      : Py_NewRef(Py_None);
-  return Py_BuildValue("(NNN)", value_from(smma_trace_datum(result, every)), traces_of(result, products), pair);
+  return Py_BuildValue("(NNNN)", value_from(smma_trace_datum(result, every)), traces_of(result, products), pair,
+                       text_from(written(write_text, result)));
 }
 
 static bool take_owns(PyObject *owns, smma_trace_request *r, PyArrayObject *array[SMMA_MOST_OWN]) {

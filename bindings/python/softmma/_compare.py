@@ -62,10 +62,12 @@ class Comparison(Sequence[ComparedUnit]):
 
     _HEADER = ("GPU", "inputs", "instruction", "differ", "at most by", "end-to-end error", "error of the matrix unit")
 
-    def __init__(self, units: Sequence[ComparedUnit], value: dict[str, Any]):
+    def __init__(self, units: Sequence[ComparedUnit], value: dict[str, Any], text: str):
         self.units = tuple(units)
         self.value = value
         """The record that ``softmma compare --json`` prints."""
+        self.text = text
+        """What ``softmma compare`` prints: with three results or more, also how many differ, pair by pair."""
 
     def __getitem__(self, index: Any) -> Any:
         return self.units[index]
@@ -183,13 +185,11 @@ def compare(
     names = [label(each) if isinstance(each, Instruction) else _core.split_target(each)[0] for each in on]
     _refuse_same([(name.casefold(), *t[0:2], t.round_in) for name, t in zip(names, listed)], on)
     given = tuple(product(name, t, a, b, None, {"threads": threads}) for name, t in zip(names, listed))
-    if rtol is None and atol is None:
-        value, results = _core.compare(a, b, own, given, None, None)
-    else:
-        value, results = _core.compare(a, b, own, given, 0 if rtol is None else rtol, 0 if atol is None else atol)
+    tolerances = (None, None) if rtol is None and atol is None else (rtol or 0, atol or 0)
+    value, results, text = _core.compare(a, b, own, given, *tolerances)
     names = [label(each) for each in on] + [name for name, _ in own]
     return Comparison([_unit(names[n], t, results[n], value["units"][n])
-                       for n, t in enumerate([*listed, *[None] * len(own)])], value)  # fmt: skip
+                       for n, t in enumerate([*listed, *[None] * len(own)])], value, text)  # fmt: skip
 
 
 def _unit(name: str, t: Target | None, d: NDArray[Any], unit: dict[str, Any]) -> ComparedUnit:

@@ -97,7 +97,7 @@ def compare(
     rtol: float | None,
     atol: float | None,
     /,
-) -> tuple[dict[str, Any], list[NDArray[Any]]]: ...  # the value, and each D
+) -> tuple[dict[str, Any], list[NDArray[Any]], str]: ...  # the value, each D, text
 def tolerance(
     targets: tuple[tuple[str, str | None, tuple[Any, ...]], ...],
     a: str,
@@ -109,10 +109,10 @@ def tolerance(
     d_format: object,
     margin: float,
     /,
-) -> tuple[dict[str, Any], str]: ...  # the value, lines for a test
+) -> tuple[dict[str, Any], str, str]: ...  # the value, lines for a test, text
 def sweep(
     assignment: str, a: ArrayLike | None, b: ArrayLike | None, arguments: tuple[Any, ...], /
-) -> dict[str, Any]: ...  # assignment: "k=16,64"; arguments: those of tolerance
+) -> tuple[dict[str, Any], str]: ...  # the value, text; assignment: "k=16,64"; arguments: those of tolerance
 def sweep_is_accurate(assignment: str, /) -> bool: ...
 def trace(
     at: tuple[int, ...] | str | None,
@@ -125,7 +125,8 @@ def trace(
     dict[str, Any],
     list[tuple[Handle | object, NDArray[Any], NDArray[np.float64], NDArray[np.intp]]],
     tuple[int, int] | None,
-]: ...  # returns the value; each target's instruction, D, events and k; the pair that diverges
+    str,
+]: ...  # returns the value; each target's instruction, D, events and k; the pair that diverges; text
 def targets(in_dtype: object, out_dtype: object) -> list[tuple[str, Handle]]: ...
 def dot(
     a: ArrayLike,
@@ -241,7 +242,7 @@ def diff(
     rows: int,
     seed: int,
     /,
-) -> dict[str, Any]: ...
+) -> tuple[dict[str, Any], str]: ...  # the value, text
 def differences(
     targets: tuple[tuple[object, str], ...],
     unit: Callable[..., ArrayLike] | str | None,
@@ -249,10 +250,10 @@ def differences(
     rows: int,
     seed: int,
     /,
-) -> dict[str, Any]: ...
+) -> tuple[dict[str, Any], str]: ...  # the value, text
 def equal(
     targets: tuple[tuple[str, object, PlanHandle | None, str | None], ...], k: int, rows: int, seed: int, /
-) -> dict[str, Any]: ...
+) -> tuple[dict[str, Any], str]: ...  # the value, text
 def unit_order(
     unit: Callable[..., ArrayLike] | str | None,
     instruction: object,
@@ -328,7 +329,7 @@ def match(
     transpose_a: bool,
     transpose_b: bool,
     threads: int,
-) -> tuple[dict[str, Any], list[str]]: ...
+) -> tuple[dict[str, Any], list[str], str]: ...  # the value, notes, text (empty for a claim)
 def gemm(
     a: ArrayLike,
     b: ArrayLike,

@@ -53,6 +53,8 @@ class Equality(NamedTuple):
     """The smallest counterexample found. For "equal": one with a K that is not a multiple of `multiple_of`."""
     value: dict[str, Any]
     """The record that ``softmma diff --prove --json`` prints."""
+    text: str
+    """What ``softmma diff --prove`` prints: both rules, the answer, and the counterexample with its operands."""
 
     def __bool__(self) -> bool:
         return self.answer == "equal"
@@ -79,9 +81,9 @@ def equal(
 ) -> Equality:
     """Proves from their rules that two targets return the same bits for every product, or finds a counterexample.
 
-    A target is an instruction or a GPU, written "GPU:FORMAT" if its input format is not ``in_dtype``. If the formats of
-    A or B differ, only operands that both formats hold are compared, and all NaN are equal; y may be ":FORMAT" alone,
-    on the GPU of x. ``plan`` is one plan for both targets, or a list or tuple with one for each; None is a single
+    A target is an instruction or a GPU, written "GPU:FORMAT" if its input format is not ``in_dtype`` If
+    the formats of A or B differ, only operands that both formats hold are compared, and all NaN are equal; y may be
+    ":FORMAT" alone, on the GPU of x. ``plan`` is one plan for both targets, or a list or tuple with one for each; None is a single
     chain. ``k`` is the K examined (default: every K). At most ``rows`` vectors are searched (docs/equal.md).
 
         >>> import softmma
@@ -96,7 +98,7 @@ def equal(
     plans: list[_Plan] = [*plan] if isinstance(plan, (list, tuple)) else [plan, plan]
     if len(plans) != 2:
         raise ValueError(f"plan: {len(plans)} plans; give one for both targets, or one for each")
-    value, (i, _) = _asked([x, y], plans, in_dtype, out_dtype, k, rows, seed)
+    value, text, (i, _) = _asked([x, y], plans, in_dtype, out_dtype, k, rows, seed)
     return Equality(
         answer=value["answer"],
         why=value["why"],
@@ -106,6 +108,7 @@ def equal(
         rows=value["rows"],
         row=_row(value["row"] or value.get("other_k"), i),
         value=value,
+        text=text,
     )
 
 
@@ -135,6 +138,8 @@ class Permutation(NamedTuple):
     """The smallest vector found whose result the zeros change."""
     value: dict[str, Any]
     """The record that ``softmma diff --permute --json`` prints."""
+    text: str
+    """What ``softmma diff --permute`` prints."""
 
     def __bool__(self) -> bool:
         return self.order == "any"
@@ -172,7 +177,7 @@ def permute(
 
     Raises as `equal` does.
     """
-    value, (i,) = _asked([x], [plan], in_dtype, out_dtype, k, rows, seed)
+    value, text, (i,) = _asked([x], [plan], in_dtype, out_dtype, k, rows, seed)
     exchanged = value["exchanged"]
     return Permutation(
         order=value["order"],
@@ -186,6 +191,7 @@ def permute(
         zeros=value.get("zeros"),
         zeros_row=_row(value.get("zeros_row"), i),
         value=value,
+        text=text,
     )
 
 
@@ -197,8 +203,8 @@ def _asked(
     k: int | None,
     rows: int,
     seed: int,
-) -> tuple[dict[str, Any], list[Instruction]]:
-    """Returns the answer as a record, and the targets' instructions."""
+) -> tuple[dict[str, Any], str, list[Instruction]]:
+    """Returns the answer as a record and as text, and the targets' instructions."""
     if rows < 1 or not 0 <= seed < 2**63 or (k is not None and not 1 <= k <= 2**24):
         raise ValueError(f"rows is {rows}, seed {seed}, k {k}: rows and k are at least 1, k at most 2**24")
     made = [p if p is None or isinstance(p, Plan) else Plan(p) for p in plans]
@@ -206,7 +212,7 @@ def _asked(
     targets = completed(targets)
     instructions = [target_instruction(t, None, in_dtype, out_dtype) for t in targets]
     sides = [(label(t), i, handle_of(p), name) for t, i, p, name in zip(targets, instructions, made, names)]
-    return _core.equal(tuple(sides), k or 0, rows, seed), instructions
+    return *_core.equal(tuple(sides), k or 0, rows, seed), instructions
 
 
 def _row(record: Mapping[str, Any] | None, i: Instruction) -> Row | None:

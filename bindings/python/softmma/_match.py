@@ -104,6 +104,8 @@ class Match(NamedTuple):
     """Notes on the matrices, such as rounded values."""
     value: dict[str, Any]
     """The record that ``softmma match --json`` prints."""
+    text: str
+    """What ``softmma match`` prints: the plans that fit, or the nearest one and where it differs."""
 
     def __bool__(self) -> bool:
         return bool(self.fits)
@@ -212,13 +214,18 @@ def match(
     targets = () if on is None else (on,) if isinstance(on, Instruction) else tuple(on)
     if on is not None and not targets:
         raise ValueError("on: the list is empty; None stands for all")
-    value, notes = _core.match(
+    value, notes, text = _core.match(
         a, b, d, c, scale_a, scale_b, bias, in_dtype, out_dtype, targets, None, round_in, alpha, beta, scale_d,
         transpose_a, transpose_b, threads,
     )  # fmt: skip
     near = value["near"]
     return result(
-        Match, value, fits=tuple(map(_candidate, value["fits"])), near=near and _candidate(near), notes=tuple(notes)
+        Match,
+        value,
+        fits=tuple(map(_candidate, value["fits"])),
+        near=near and _candidate(near),
+        notes=tuple(notes),
+        text=text,
     )
 
 
@@ -270,7 +277,7 @@ def claim(
         gpu, more = _core.split_target(text_of(what, "what", "an Instruction, 'GPU:FORMAT', or with on= a plan"))
         asked = gpu, *_format_or_name(more)
     text = what if isinstance(what, str) else what.name if isinstance(what, Instruction) else plan.name if plan else ""
-    value, notes = _core.match(
+    value, notes, _ = _core.match(
         a, b, d, c, scale_a, scale_b, bias, in_dtype, out_dtype, None, (text, handle_of(plan), *asked), round_in, alpha,
         beta, scale_d, transpose_a, transpose_b, threads,
     )  # fmt: skip

@@ -223,7 +223,7 @@ class Difference(NamedTuple):
     as arrays a, b and c, and ``terms`` is the number of its nonzero products and c; ``results`` has both results and
     ``scales`` its scale factors of a and b. All three are None if no vector differs. ``normal`` and ``all`` count the
     vectors compared, of normal data and of all kinds in turn, and those whose results differ. ``value`` is the record
-    that ``softmma diff --json`` prints.
+    that ``softmma diff --json`` prints, and ``text`` what ``softmma diff`` prints.
     """
 
     instruction: Instruction
@@ -235,6 +235,7 @@ class Difference(NamedTuple):
     normal: tuple[int, int]
     all: tuple[int, int]
     value: dict[str, Any]
+    text: str
 
     @property
     def differ(self) -> bool:
@@ -281,7 +282,7 @@ def diff(
     if len(on) != 2:
         raise ValueError(f"on has {len(on)} units; diff takes two, and differences more")
     pair = _labelled(on, instr, in_dtype, out_dtype)
-    value = _core.diff(pair, unit, against, *_amounts(rows, seed))
+    value, text = _core.diff(pair, unit, against, *_amounts(rows, seed))
     i = next(one for one, _ in pair if one.name == value["rows_of"])
     row, operands_of, results = value.get("example"), None, None
     if row:
@@ -297,6 +298,7 @@ def diff(
         normal=(value["normal_rows"], value["normal_mismatches"]),
         all=(value["rows"], value["mismatches"]),
         value=value,
+        text=text,
     )
 
 
@@ -306,13 +308,15 @@ class Differences(NamedTuple):
     ``on`` has the units in their order. ``shares[x, y]`` is the share of results on normal data that differ between
     units x and y; it is NaN if no results differ, also on data of all kinds. ``features`` has the title of each
     numerical feature in which units differ, with the value of each unit, or None where it cannot be told. ``value`` is
-    the record that ``softmma diff --json`` prints for more than two targets.
+    the record that ``softmma diff --json`` prints for more than two targets, and ``text`` what it prints without
+    ``--json``.
     """
 
     on: tuple[str, ...]
     shares: NDArray[np.float64]
     features: dict[str, tuple[str | None, ...]]
     value: dict[str, Any]
+    text: str
 
     @property
     def differ(self) -> bool:
@@ -360,14 +364,14 @@ def differences(
     if not 2 <= len(on) <= 16:
         raise ValueError(f"on has {len(on)} units; differences takes 2 to 16")
     units = _labelled(on, instr, in_dtype, out_dtype)
-    value = _core.differences(units, unit, against, *_amounts(rows, seed))
+    value, text = _core.differences(units, unit, against, *_amounts(rows, seed))
     shares = np.full((len(on), len(on)), np.nan)
     pairs = [(x, y) for x in range(len(on)) for y in range(x + 1, len(on))]
     for (x, y), pair in zip(pairs, value["pairs"], strict=True):
         if pair["differ"]:
             shares[x, y] = shares[y, x] = pair["share"]
     features = {feature["title"]: tuple(feature["values"]) for feature in value["features"]}
-    return Differences(tuple(name for _, name in units), shares, features, value)
+    return Differences(tuple(name for _, name in units), shares, features, value, text)
 
 
 def _labelled(

@@ -59,6 +59,8 @@ class Sweep(NamedTuple):
     """With slices: the numbers of slices that represent A and B exactly. Otherwise None."""
     value: dict[str, Any]
     """The record that ``softmma tolerance --sweep --json`` prints."""
+    text: str
+    """What ``softmma tolerance --sweep`` prints."""
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         header = [self.name, "GPU", "inputs", "plan", "50 %", "99 %", "max", "bound"]
@@ -177,7 +179,7 @@ def sweep(
     products = tuple(product(label, t, *own, numbers) for label, t in listed)
     given = (a, b) if accurate else (None, None)
     arguments = (products, "a", "b", data or "normal", seed, shape or (64, 64, 4096), with_c, store, 1.0)
-    value = _core.sweep(text, *given, arguments)
+    value, printed = _core.sweep(text, *given, arguments)
     auto = value.get("auto")
     return result(
         Sweep,
@@ -185,6 +187,7 @@ def sweep(
         name=value["sweep"],
         rows=tuple(_row(row) for row in value["rows"]),
         auto=None if auto is None else (auto[0], auto[1]),
+        text=printed,
     )
 
 

@@ -78,6 +78,9 @@ class Tolerance(NamedTuple):
     """Lines to paste into a kernel's test."""
     value: dict[str, Any]
     """The record that ``softmma tolerance --json`` prints."""
+    text: str
+    """What ``softmma tolerance`` prints: errors and bounds of each target, tolerances, and the wrong results that these
+    refuse."""
 
     def __str__(self) -> str:
         return self.paste
@@ -141,7 +144,7 @@ def tolerance(
     check_operands(a, b, c, shape, data, seed, with_c, round_in)
     products = tuple(product(name, t, a, b, c, numbers) for name, t in listed)
     m, n, k = (64, 64, 4096) if shape is None else shape
-    value, paste = _core.tolerance(products, "a", "b", data or "normal", seed, (m, n, k), with_c, store, margin)
+    value, paste, text = _core.tolerance(products, "a", "b", data or "normal", seed, (m, n, k), with_c, store, margin)
     return result(
         Tolerance,
         value,
@@ -150,6 +153,7 @@ def tolerance(
         targets=tuple(_error(unit) for unit in value["units"]),
         verdicts=tuple(Verdict(**each) for each in value["mutants"]),
         paste=paste,
+        text=text,
     )
 
 

@@ -59,6 +59,8 @@ class Trace(NamedTuple):
     """Why this element was traced, if the caller did not choose it."""
     value: dict[str, Any]
     """The record that ``softmma trace --json`` prints. It also has the user's own results and explained instructions."""
+    text: str
+    """What ``softmma trace`` prints: a table of the sums, the results, and where two targets diverge, bit by bit."""
 
     @property
     def parting(self) -> SumDivergence | None:
@@ -115,17 +117,18 @@ def trace(
     listed = targets(several(on, "on"), plan, round_in)
     given = tuple(product(label(t.unit), t, a, b, c, arguments) for t in listed)
     modes = round_in is not None and not isinstance(round_in, str)
-    value, traces, pair = _core.trace(at if at is None or isinstance(at, str) else tuple(at), named_results(d), modes, every, given)
+    place = at if at is None or isinstance(at, str) else tuple(at)
+    value, traces, pair, text = _core.trace(place, named_results(d), modes, every, given)
     found = []
     for t, (chosen, result, events, k) in zip(listed, traces):
         instruction = chosen if isinstance(chosen, Instruction) else Instruction(*_core.describe(chosen))
         found.append(TracedTarget(label(t.unit), instruction, t.plan, result[0], _steps(events), k))
     divergence = None
     if pair is not None:
-        place = value["parting"]
-        divergence = SumDivergence(pair, place["at"], place["after"], place["products"])
+        found_at = value["parting"]
+        divergence = SumDivergence(pair, found_at["at"], found_at["after"], found_at["products"])
     i, j = value["element"]
-    return Trace((i, j), tuple(found), divergence, value["why"], value)
+    return Trace((i, j), tuple(found), divergence, value["why"], value, text)
 
 
 def _steps(events: NDArray[np.float64]) -> NDArray[Any]:

@@ -405,6 +405,9 @@ COMPARED_HERE = {"gen", "convert", "custom", "plan", "dot", "rtl"}
 
 NOT_ALIKE = {"date", "seconds", "unit_seconds"}  # values measured by a clock
 NAMES = {"gemm": {"d"}}  # members that name files of the command
+# Commands whose text is the member `text` in Python, and the time in it.
+PRINTED = {"compare", "diff", "explain", "match", "self-test", "tolerance", "trace"}
+WATCH = re.compile(r"[0-9.]+ s$", re.M)
 
 
 def commands(command):
@@ -447,11 +450,17 @@ def test_value(command, name, tmp_path, monkeypatch):
     (tmp_path / "linear.json").write_text(json.dumps({"softmma-plan": 1, **LINEAR}))
     FILES.get(name, lambda: None)()
     arguments, call = CALLS[name]
-    printed, value = json.loads(command(*arguments, "--json", status=(0, 1, 2))), call().value
+    result = call()
+    printed, value = json.loads(command(*arguments, "--json", status=(0, 1, 2))), result.value
     if isinstance(value, dict):
         apart = NOT_ALIKE | NAMES.get(name.split()[0], set())
         printed, value = ({k: v for k, v in x.items() if k not in apart} for x in (printed, value))
     assert printed == value
+    text = getattr(result, "text", "")
+    assert bool(text) == (arguments[0] in PRINTED and "--claim" not in arguments)
+    if text and "--every" not in arguments:  # which is for JSON
+        printed = command(*arguments, status=(0, 1, 2))
+        assert WATCH.sub("", printed).rstrip("\n") == WATCH.sub("", text).rstrip("\n")
 
 
 @pytest.mark.parametrize("options", [{}, {"seed": 5, "kind": "edge", "rows": 40}, {"cover": True}])

@@ -679,7 +679,7 @@ def _trace_of(rows: list[dict[str, Any]], pair: tuple[str, str]) -> tuple[Trace,
         both = trace(**rows[0], at=(0, 0), on=units, plan=plans, instr=named[0])
         return both._replace(targets=_labelled(both, pair)), True
     each = [trace(**row, at=(0, 0), on=u, plan=p, instr=i) for row, u, p, i in zip(rows, units, plans, named)]
-    whole = Trace((0, 0), tuple(t.targets[0] for t in each), None, "", {})
+    whole = Trace((0, 0), tuple(t.targets[0] for t in each), None, "", {}, "\n".join(t.text for t in each))
     return whole._replace(targets=_labelled(whole, pair)), others <= _OF_THE_SUM and named[0] == named[1]
 
 

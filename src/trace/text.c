@@ -4,15 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/trace.h"
 #include "rows/datum.h"
 #include "trace/table.h"
+#include "trace/trace.h"
 
 /* ---- The table ---- */
 
 typedef struct {
   char line[2048]; /* the line that is being written */
   size_t used;
+  FILE *stream;
   const smma_trace_result *x;
   bool one_exact; /* as in smma_trace_table */
   int digits, first_width;
@@ -33,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static void put(table *t, const char *form
 /* Prints the line without its trailing blanks. */
 static void end_line(table *t) {
   while (t->used > 0 && t->line[t->used - 1] == ' ') t->used--;
-  printf("%.*s\n", (int)t->used, t->line);
+  fprintf(t->stream, "%.*s\n", (int)t->used, t->line);
   t->used = 0;
 }
 
@@ -170,15 +171,16 @@ static void measure(table *t, const smma_trace_table *of) {
   }
 }
 
-static bool print_table(const smma_trace_result *x, smma_error *error) {
+static bool print_table(FILE *stream, const smma_trace_result *x) {
   smma_trace_table of;
-  if (!smma_trace_table_of(x, &of, error)) return free(of.line), false;
-  table t = {.x = x, .one_exact = of.one_exact};
+  smma_error error;
+  if (!smma_trace_table_of(x, &of, &error)) return free(of.line), false;
+  table t = {.stream = stream, .x = x, .one_exact = of.one_exact};
   measure(&t, &of);
   print_head(&t);
   if (smma_trace_event_at(&x->trace[0], 0, false) != SMMA_NO_EVENT) print_row(&t, 0);
   for (const smma_trace_line *line = of.line; line < of.line + of.count; line++) {
-    if (line->follows_gap) printf("%*s\n", t.first_width, "...");
+    if (line->follows_gap) fprintf(stream, "%*s\n", t.first_width, "...");
     print_row(&t, line->products);
   }
   print_epilogues(&t);
@@ -188,27 +190,26 @@ static bool print_table(const smma_trace_result *x, smma_error *error) {
 
 /* ---- The report ---- */
 
-static void print_heading(const smma_command_trace_study *of) {
-  const smma_trace_result *x = &of->result;
+static void print_heading(FILE *stream, const smma_trace_result *x, const char *const matrix[2]) {
   const smma_trace_request *r = x->request;
-  printf("[%zu, %zu] of %s (%zu x %zu) times %s (%zu x %zu)", x->at[0], x->at[1], of->path[0], r->m, r->k, of->path[1],
-         r->k, r->n);
-  if (x->why[0]) printf(":\n%s", x->why);
-  putchar('\n');
+  fprintf(stream, "[%zu, %zu] of %s (%zu x %zu) times %s (%zu x %zu)", x->at[0], x->at[1], matrix[0], r->m, r->k,
+          matrix[1], r->k, r->n);
+  if (x->why[0]) fprintf(stream, ":\n%s", x->why);
+  fputc('\n', stream);
   for (size_t i = 0; i < r->targets; i++) {
     const smma_product_target *target = &r->target[i];
     const smma_trace *t = &x->trace[i];
     const size_t summed = t->events ? t->event[t->events - 1].products : 0;
-    printf("%s: %s, %s%s: %zu instruction%s", x->name[i], target->instruction->name,
-           target->plan && target->product.plan ? "plan " : "one chain",
-           target->plan && target->product.plan ? target->plan : "", t->schedule.steps,
-           t->schedule.steps == 1 ? "" : "s");
-    if (t->folds) printf(", %zu fold%s", t->folds, t->folds == 1 ? "" : "s");
-    if (!t->in_order) printf("; k in another order than 0, 1, ...");
-    if (summed < r->k) printf("; %zu products are left out", r->k - summed);
-    putchar('\n');
+    fprintf(stream, "%s: %s, %s%s: %zu instruction%s", x->name[i], target->instruction->name,
+            target->plan && target->product.plan ? "plan " : "one chain",
+            target->plan && target->product.plan ? target->plan : "", t->schedule.steps,
+            t->schedule.steps == 1 ? "" : "s");
+    if (t->folds) fprintf(stream, ", %zu fold%s", t->folds, t->folds == 1 ? "" : "s");
+    if (!t->in_order) fprintf(stream, "; k in another order than 0, 1, ...");
+    if (summed < r->k) fprintf(stream, "; %zu products are left out", r->k - summed);
+    fputc('\n', stream);
   }
-  putchar('\n');
+  fputc('\n', stream);
 }
 
 /* Writes an extreme, such as "1.2e-07 at 4096". */
@@ -219,11 +220,11 @@ static void extreme_text(const smma_trace *t, size_t event, double value, char t
     snprintf(text, 64, "%.2e at %zu", fabs(value), t->event[event].products);
 }
 
-static void print_results(const smma_trace_result *x) {
+static void print_results(FILE *stream, const smma_trace_result *x) {
   int width = 6;
   for (size_t i = 0; i < x->request->targets; i++) width = smma_maximum(width, (int)strlen(x->name[i]));
-  printf("\n%-*s  %-18s  %16s  %9s  %6s  %20s  %20s\n", width, "target", "D", "", "error", "ulp", "largest error",
-         "largest step loss");
+  fprintf(stream, "\n%-*s  %-18s  %16s  %9s  %6s  %20s  %20s\n", width, "target", "D", "", "error", "ulp",
+          "largest error", "largest step loss");
   for (size_t i = 0; i < x->request->targets; i++) {
     const smma_trace *t = &x->trace[i];
     const smma_trace_extremes e = smma_trace_extremes_of(t);
@@ -233,10 +234,12 @@ static void print_results(const smma_trace_result *x) {
     if (smma_trace_ulps(t, &distance)) snprintf(ulps, sizeof ulps, "%llu", (unsigned long long)distance);
     extreme_text(t, e.error, e.error == SMMA_NO_EVENT ? 0 : t->event[e.error].error, largest);
     extreme_text(t, e.loss, e.loss == SMMA_NO_EVENT ? 0 : smma_trace_loss(t, e.loss), lost);
-    printf("%-*s  %-18s  %16s  %9s  %6s  %20s  %20s\n", width, x->name[i], smma_hex_text(t->d_format, t->d, hex),
-           smma_value_text(t->d_format, t->d, value), error, ulps, largest, lost);
+    fprintf(stream, "%-*s  %-18s  %16s  %9s  %6s  %20s  %20s\n", width, x->name[i],
+            smma_hex_text(t->d_format, t->d, hex), smma_value_text(t->d_format, t->d, value), error, ulps, largest,
+            lost);
   }
-  printf(
+  fprintf(
+      stream,
       "error: the sum minus the exact sum of the same products, with factors as the target takes them. \"at\": after "
       "this\n"
       "many products. ulp: distance of D from the exact result rounded once, in units in the last place.\n");
@@ -251,7 +254,7 @@ static const smma_trace_event *end_of_sum(const smma_trace *t) {
 
 /* Prints how far the exact sums of the two targets that diverge are apart. They differ if the targets round A and B to
    different formats, or if a plan leaves out products. */
-static void print_exact_difference(const smma_trace_result *x) {
+static void print_exact_difference(FILE *stream, const smma_trace_result *x) {
   const smma_trace_event *sum[2];
   if (!x->divergence.found.diverges) return;
   for (int s = 0; s < 2; s++) {
@@ -259,38 +262,120 @@ static void print_exact_difference(const smma_trace_result *x) {
     if (!sum[s]) return;
   }
   if (!(fabs(sum[0]->exact - sum[1]->exact) > 0)) return; /* a NaN has no distance */
-  printf(
-      "\n%s and %s add different products: their exact sums differ by %.2e.\nThe errors of these sums are %.2e and "
-      "%.2e.\n",
-      x->name[x->divergence.target[0]], x->name[x->divergence.target[1]], fabs(sum[0]->exact - sum[1]->exact),
-      fabs(sum[0]->error), fabs(sum[1]->error));
+  fprintf(stream,
+          "\n%s and %s add different products: their exact sums differ by %.2e.\nThe errors of these sums are %.2e and "
+          "%.2e.\n",
+          x->name[x->divergence.target[0]], x->name[x->divergence.target[1]], fabs(sum[0]->exact - sum[1]->exact),
+          fabs(sum[0]->error), fabs(sum[1]->error));
 }
 
-static void print_owns(const smma_trace_result *x) {
+static void print_owns(FILE *stream, const smma_trace_result *x) {
   const smma_trace_request *of = x->request;
   for (size_t r = 0; r < of->owns; r++) {
     char hex[24], value[40];
     bool any = false;
-    printf("%s%s: %s = %s here", r ? "" : "\n", of->own[r].name, smma_hex_text(x->d_format, x->own[r], hex),
-           smma_value_text(x->d_format, x->own[r], value));
+    fprintf(stream, "%s%s: %s = %s here", r ? "" : "\n", of->own[r].name, smma_hex_text(x->d_format, x->own[r], hex),
+            smma_value_text(x->d_format, x->own[r], value));
     for (size_t i = 0; i < of->targets; i++) {
       if (!smma_same_element(x->d_format, x->own[r], x->trace[i].d)) continue;
-      printf("%s%s", any ? " and " : ", as ", x->name[i]);
+      fprintf(stream, "%s%s", any ? " and " : ", as ", x->name[i]);
       any = true;
     }
-    if (!any) printf(", as no target");
-    putchar('\n');
+    if (!any) fprintf(stream, ", as no target");
+    fputc('\n', stream);
     for (size_t i = 0; x->whole && i < of->targets; i++)
-      printf("  %zu of %zu elements are those of %s\n", of->m * of->n - x->own_differ[r][i], of->m * of->n, x->name[i]);
+      fprintf(stream, "  %zu of %zu elements are those of %s\n", of->m * of->n - x->own_differ[r][i], of->m * of->n,
+              x->name[i]);
   }
 }
 
-bool smma_trace_print(const smma_command_trace_study *x, smma_error *error) {
-  print_heading(x);
-  if (!print_table(&x->result, error)) return false;
-  print_results(&x->result);
-  print_exact_difference(&x->result);
-  print_owns(&x->result);
-  smma_trace_print_divergence(&x->result);
+/* ---- Where targets diverge ---- */
+
+static const smma_trace *trace_of(const smma_trace_result *x, int side) {
+  return &x->trace[x->divergence.target[side]];
+}
+
+static const char *name_of(const smma_trace_result *x, int side) { return x->name[x->divergence.target[side]]; }
+
+/* Prints the instructions of one target at which the results diverge. */
+static void print_alone(FILE *stream, const smma_trace_result *x, int side, int width) {
+  const smma_explained_divergence *p = &x->divergence;
+  const smma_trace *t = trace_of(x, side);
+  const size_t count = smma_divergence_instructions(x, side);
+  if (count > p->steps[side])
+    fprintf(stream, "%s: the last %zu of %zu instructions between\n", name_of(x, side), p->steps[side], count);
+  for (const smma_explained_step *step = p->step[side]; step < p->step[side] + p->steps[side]; step++) {
+    char text[128], k[256];
+    smma_event_text(t, &t->event[step->event], text, sizeof text);
+    smma_k_text(t, t->event[step->event].index, k, sizeof k);
+    fprintf(stream, "\n%s: %s, k = %s\n", name_of(x, side), text, k);
+    smma_explain_print(stream, &step->operation, &step->explanation, width);
+  }
+}
+
+/* Prints why the two targets cannot be drawn side by side, if they start from different sums. */
+static void print_reason(FILE *stream, const smma_trace_result *x) {
+  char value[2][40];
+  for (int s = 0; s < 2; s++)
+    smma_value_text(trace_of(x, s)->operation.d, x->divergence.steps[s] ? x->divergence.step[s]->row.c : 0, value[s]);
+  if (strcmp(value[0], value[1]) == 0)
+    fputs(":\n", stream);
+  else
+    fprintf(stream, ": the former starts from %s, the latter from %s\n", value[0], value[1]);
+}
+
+static void print_folds(FILE *stream, const smma_trace_result *x) {
+  const smma_divergence *p = &x->divergence.found;
+  for (int s = 0; s < 2; s++) {
+    const smma_trace *t = trace_of(x, s);
+    for (size_t e = p->first[s]; e <= p->last[s] && e < t->events; e++) {
+      char text[128];
+      smma_event_text(t, &t->event[e], text, sizeof text);
+      fprintf(stream, "%s: %s: %.17g%s\n", name_of(x, s), text, t->event[e].value,
+              t->event[e].rest != 0 ? " and more" : "");
+    }
+  }
+}
+
+static void print_together(FILE *stream, const smma_trace_result *x, int width) {
+  const smma_trace *t = trace_of(x, 0);
+  const smma_explained_step *const first = x->divergence.step[0], *const second = x->divergence.step[1];
+  const smma_explained both[2] = {first->explained, second->explained};
+  fprintf(stream, ", where k = %zu is a[0]*b[0]:\n",
+          t->schedule.k[t->event[first->event].index * t->schedule.k_per_step]);
+  smma_explain_print_two(stream, both, width);
+}
+
+static void print_divergence(FILE *stream, const smma_trace_result *x, int width) {
+  const smma_divergence *found = &x->divergence.found;
+  if (!found->diverges) return;
+  fprintf(stream, "\n%s and %s ", name_of(x, 0), name_of(x, 1));
+  switch (found->kind) {
+    case SMMA_TRACE_FOLD:
+      fprintf(stream, "diverge after %zu products, where parts are folded:\n", found->products);
+      print_folds(stream, x);
+      return;
+    case SMMA_TRACE_EPILOGUE:
+      fprintf(stream, "diverge after the sum, which is the same:\n");
+      print_folds(stream, x);
+      return;
+    default: break;
+  }
+  fprintf(stream, "diverge between %zu and %zu products", found->before, found->products);
+  if (x->divergence.together) {
+    print_together(stream, x, width);
+    return;
+  }
+  print_reason(stream, x);
+  for (int s = 0; s < 2; s++) print_alone(stream, x, s, width);
+}
+
+bool smma_print_trace(FILE *stream, const smma_trace_result *x, const char *const matrix[2], int width) {
+  print_heading(stream, x, matrix);
+  if (!print_table(stream, x)) return false;
+  print_results(stream, x);
+  print_exact_difference(stream, x);
+  print_owns(stream, x);
+  print_divergence(stream, x, width);
   return true;
 }

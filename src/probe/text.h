@@ -1,6 +1,8 @@
-/* Features of several units side by side. */
-#ifndef SMMA_CLI_FEATURES_H
-#define SMMA_CLI_FEATURES_H
+/* The features of units as text. */
+#ifndef SMMA_PROBE_TEXT_H
+#define SMMA_PROBE_TEXT_H
+
+#include <stdio.h>
 
 #include "probe/probe.h"
 
@@ -15,6 +17,6 @@ typedef struct {
 
 /* Prints the values of each feature, each with the labels that have it; of all features, or only of those that
    differ. Returns the number of features that differ. */
-int smma_print_features(const smma_labelled_examination *of, int count, bool only_different);
+int smma_print_features(FILE *stream, const smma_labelled_examination *of, int count, bool only_different);
 
 #endif
