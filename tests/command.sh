@@ -1020,7 +1020,8 @@ gives 'a sweep over K' 0 '^H100, e4m3, wgmma\.' tolerance H100:e4m3 V100 --sweep
 for line in '32 ' '64 ' '128 '; do check "a sweep has K = $line" [ "$(grep -c "^$line" in/stdout)" -eq 2 ]; done
 gives 'a sweep over F' 0 '^12  .* [0-9.e-]+ +[0-9.e+]+$' tolerance H100 --sweep F=12..14 --shape 1x1x64
 gives 'a sweep over formats' 0 '^e4m3  +not on A100$' tolerance H100 A100 --sweep format=f16,e4m3 --shape 1x1x64
-gives 'a sweep over data' 0 '^uniform ' tolerance H100 --sweep data=normal,uniform --shape 1x1x64
+gives 'a sweep over data' 0 'data of each kind, seed 7;' tolerance H100 --sweep data=normal,uniform --shape 1x1x64 -s 7
+check 'a sweep has each kind of data' grep -q '^uniform ' in/stdout
 gives 'a sweep over promotion' 0 '^64 ' tolerance H100 --sweep promote-every=32..64 --shape 1x1x64
 gives 'a sweep of files' 0 '^2 ' tolerance H100:f16 A.npy B.npy --sweep K=1..2
 gives 'a sweep over slices' 0 '^auto takes [0-9]+ slices of A and [0-9]+ of B' tolerance H100:s8 A.npy B.npy --sweep slices=1..3,auto

@@ -16,6 +16,11 @@ bool smma_sweep_number(const smma_sweep *s, size_t value, double *number) {
 }
 
 const char *smma_sweep_operands(const smma_sweep_request *r, char text[SMMA_OPERANDS_TEXT]) {
+  const unsigned long long seed = r->of.data.seed;
+  if (r->sweep.kind == SMMA_SWEEP_DATA) {
+    snprintf(text, SMMA_OPERANDS_TEXT, seed ? "data of each kind, seed %llu" : "data of each kind", seed);
+    return text;
+  }
   if (!r->a) return smma_tolerance_operands(&r->of, text);
   snprintf(text, SMMA_OPERANDS_TEXT, "%s times %s", r->of.a, r->of.b);
   return text;
@@ -49,8 +54,7 @@ smma_datum *smma_sweep_datum(const smma_sweep_result *x) {
   smma_datum_put(record, "values", values);
   smma_put_count(record, "m", x->m);
   smma_put_count(record, "n", x->n);
-  smma_datum_put(record, "data",
-                 r->sweep.kind == SMMA_SWEEP_DATA ? smma_datum_null() : smma_datum_text(smma_sweep_operands(r, text)));
+  smma_put_text(record, "data", smma_sweep_operands(r, text));
   smma_put_count(record, "elements", x->rows * x->columns);
   smma_datum_put(record, "rows", rows);
   if (r->sweep.kind == SMMA_SWEEP_SLICES)

@@ -43,7 +43,7 @@ void smma_print_sweep(FILE *stream, const smma_sweep_result *x) {
   size_t special = 0;
   fprintf(stream, "|result - exact| over %s; ", r->sweep.name);
   if (r->sweep.kind != SMMA_SWEEP_K) fprintf(stream, "K = %zu, ", x->row[0].k);
-  fprintf(stream, "%s; measured on %zu elements (%zu x %zu)\n", r->sweep.kind == SMMA_SWEEP_DATA ? "data of each kind" : smma_sweep_operands(r, text), x->rows * x->columns,
+  fprintf(stream, "%s; measured on %zu elements (%zu x %zu)\n", smma_sweep_operands(r, text), x->rows * x->columns,
           x->rows, x->columns);
   for (const smma_sweep_row *row = x->row; row < x->row + x->count; row++) {
     const smma_product_target *t = &r->of.target[row->target];

@@ -22,6 +22,7 @@ from softmma._targets import (
     product,
     rounded_target,
     targets,
+    warn_of_f16,
     with_rounding,
 )
 from softmma._units import Instruction
@@ -181,6 +182,8 @@ def compare(
     on = completed(listed_on)
     inputs = own_format(a, b) if in_dtype is None else in_dtype
     units = [rounded_target(each, None, inputs, out_dtype) for each in on]
+    if in_dtype is None and inputs == "f16":
+        warn_of_f16(on, units[0][0], 2)
     listed = [with_rounding(t, *unit) for t, unit in zip(targets(on, plan, round_in), units)]
     names = [label(each) if isinstance(each, Instruction) else _core.split_target(each)[0] for each in on]
     _refuse_same([(name.casefold(), *t[0:2], t.round_in) for name, t in zip(names, listed)], on)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from softmma import _core
 from softmma._encodings import array, operands
 from softmma._plans import Plan, handle_of
-from softmma._targets import completed, label, target_instruction
+from softmma._targets import completed, label, target_instruction, warn_of_f16
 from softmma._units import Instruction
 
 
@@ -72,7 +72,7 @@ def equal(
     x: str | Instruction,
     y: str | Instruction,
     *,
-    in_dtype: Any = "f16",
+    in_dtype: Any = None,
     out_dtype: Any = None,
     plan: _Plan | tuple[_Plan, _Plan] | list[_Plan] = None,
     k: int | None = None,
@@ -81,7 +81,7 @@ def equal(
 ) -> Equality:
     """Proves from their rules that two targets return the same bits for every product, or finds a counterexample.
 
-    A target is an instruction or a GPU, written "GPU:FORMAT" if its input format is not ``in_dtype`` If
+    A target is an instruction or a GPU, written "GPU:FORMAT" if its input format is not ``in_dtype`` (default: f16). If
     the formats of A or B differ, only operands that both formats hold are compared, and all NaN are equal; y may be
     ":FORMAT" alone, on the GPU of x. ``plan`` is one plan for both targets, or a list or tuple with one for each; None is a single
     chain. ``k`` is the K examined (default: every K). At most ``rows`` vectors are searched (docs/equal.md).
@@ -158,7 +158,7 @@ class Permutation(NamedTuple):
 def permute(
     x: str | Instruction,
     *,
-    in_dtype: Any = "f16",
+    in_dtype: Any = None,
     out_dtype: Any = None,
     plan: _Plan = None,
     k: int | None = None,
@@ -210,7 +210,9 @@ def _asked(
     made = [p if p is None or isinstance(p, Plan) else Plan(p) for p in plans]
     names = [p.name if p else "none" if any(made) else None for p in made]
     targets = completed(targets)
-    instructions = [target_instruction(t, None, in_dtype, out_dtype) for t in targets]
+    instructions = [target_instruction(t, None, in_dtype or "f16", out_dtype) for t in targets]
+    if in_dtype is None:
+        warn_of_f16(targets, instructions[0], 3)
     sides = [(label(t), i, handle_of(p), name) for t, i, p, name in zip(targets, instructions, made, names)]
     return *_core.equal(tuple(sides), k or 0, rows, seed), instructions
 

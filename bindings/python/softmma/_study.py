@@ -13,7 +13,7 @@ from softmma import _core
 from softmma._encodings import array, operands
 from softmma._plans import Plan, handle_of
 from softmma._table import html_table, text_table
-from softmma._targets import completed, label, several, target_instruction
+from softmma._targets import completed, label, several, target_instruction, warn_of_f16
 from softmma._units import Instruction, chosen, dtype
 from softmma._value import to_pandas
 
@@ -385,7 +385,9 @@ def _labelled(
     if len(names) not in (1, len(on)):
         raise ValueError(f"instr has {len(names)} instructions; give one for all {len(on)} units, or one for each")
     units = completed(on)
-    instructions = (_one_of_several(one, names[n % len(names)], in_dtype, out_dtype) for n, one in enumerate(units))
+    instructions = [_one_of_several(one, names[n % len(names)], in_dtype, out_dtype) for n, one in enumerate(units)]
+    if instr is None and in_dtype is None:
+        warn_of_f16(units, instructions[0], 3)
     return tuple(zip(instructions, map(label, units)))
 
 

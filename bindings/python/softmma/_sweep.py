@@ -51,8 +51,8 @@ class Sweep(NamedTuple):
     """One row for each target and value, target by target."""
     m: int
     n: int
-    data: str | None
-    """The operands; None if their kind is swept."""
+    data: str
+    """The operands."""
     elements: int
     """Number of elements measured of each product."""
     auto: tuple[int, int] | None
@@ -74,8 +74,7 @@ class Sweep(NamedTuple):
         return header, lines
 
     def _title(self) -> str:
-        data = f", {self.data}" if self.data else ""
-        return f"|result - exact| over {self.name}: {self.elements} elements of {self.m} x {self.n} products{data}"
+        return f"|result - exact| over {self.name}: {self.elements} elements of {self.m} x {self.n} products, {self.data}"
 
     def __repr__(self) -> str:
         return f"{self._title()}\n{text_table(*self._table())}"

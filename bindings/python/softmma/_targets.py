@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -56,6 +57,16 @@ def own_format(a: NDArray[Any], b: NDArray[Any]) -> Any:
     """Returns the arrays' own formats if they are named floating-point formats of at most 16 bits; otherwise "f16"."""
     own = tuple(x.dtype.name if x.dtype.itemsize <= 2 and x.dtype.kind not in "iub" else "f16" for x in (a, b))
     return own[0] if own[0] == own[1] else own
+
+
+def warn_of_f16(on: Sequence[Any], first: Instruction, level: int) -> None:
+    """Warns if units that are given without a format compute in FP16, but the first unit, with ``first``, does not.
+    ``level`` is the number of calls from here to the user's."""
+    named = [isinstance(unit, Instruction) or _core.split_target(unit)[1] is not None for unit in on]
+    if first.a != "f16" and named[0] and not all(named):
+        gpu = on[named.index(False)]
+        text = f"{gpu} is given without a format, so it computes in f16; {gpu}:FORMAT names another"
+        warnings.warn(text, UserWarning, stacklevel=level + 1)
 
 
 def target_instruction(unit: str | Instruction, instr: Any, in_dtype: Any, out_dtype: Any) -> Instruction:

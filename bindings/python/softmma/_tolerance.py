@@ -10,7 +10,17 @@ from numpy.typing import ArrayLike
 
 from softmma import _core
 from softmma._plans import Plan
-from softmma._targets import AnyPlan, Target, own_format, product, rounded_target, several, targets, with_rounding
+from softmma._targets import (
+    AnyPlan,
+    Target,
+    own_format,
+    product,
+    rounded_target,
+    several,
+    targets,
+    warn_of_f16,
+    with_rounding,
+)
 from softmma._units import Instruction
 from softmma._value import check_number, result, to_pandas
 
@@ -192,6 +202,8 @@ def named_targets(
             raise LookupError(f"in_dtype: no GPU has {in_dtype or 'f16'} with results in {out_dtype or 'f32'}")
     else:
         units = [rounded_target(unit, instr, inputs, out_dtype) for unit in several(on, "on")]
+        if in_dtype is None and inputs == "f16":
+            warn_of_f16(several(on, "on"), units[0][0], 3)
         names = [unit.name if isinstance(unit, Instruction) else unit for unit in several(on, "on")]
         listed = [(_core.split_target(name)[0], unit) for name, unit in zip(names, units)]
     made = targets([instruction for _, (instruction, _) in listed], plan, round_in)

@@ -5,6 +5,7 @@ import re
 import signal
 import threading
 import time
+import warnings
 import xml.etree.ElementTree
 from fractions import Fraction
 
@@ -138,6 +139,30 @@ def test_the_file_of_a_custom_unit_is_no_gpu():
     for call in (softmma.matmul, softmma.tolerance, lambda a, b, on: softmma.compare(a, b, [on, "H100"])):
         with pytest.raises(LookupError, match=r"'unit.json' is no GPU; .* softmma.Custom in Python"):
             call(np.eye(2), np.eye(2), on="unit.json")
+
+
+A, B = np.eye(4, dtype=np.float32), np.ones((4, 4), np.float32)
+
+
+@pytest.mark.parametrize(
+    "study",
+    [
+        lambda on, **given: softmma.diff(on, rows=100, **given),
+        lambda on, **given: softmma.differences([*on, "L40S:bf16"], rows=100, **given),
+        lambda on, **given: softmma.equal(*on, rows=100, **given),
+        lambda on, **given: softmma.compare(A, B, on, **given),
+        lambda on, **given: softmma.tolerance(on=on, shape=(4, 4, 32), **given),
+        lambda on, **given: softmma.sweep("k=16,32", on=on, shape=(4, 4, 32), **given),
+    ],
+)
+def test_a_gpu_without_a_format_beside_one_with_another(study):
+    with pytest.warns(UserWarning, match="^A100 is given without a format, so it computes in f16; A100:FORMAT") as found:
+        study(["H100:bf16", "A100"])
+    assert [warning.filename for warning in found] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        study(["H100:f16", "A100"]), study(["A100", "H100:bf16"]), study(["H100", ":bf16"])
+        study(["H100:bf16", "A100"], in_dtype="bf16")
 
 
 def test_differences_as_text():
