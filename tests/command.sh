@@ -1014,6 +1014,9 @@ fails 'tolerance: no GPU has it' '--in: no GPU has f16 with results in bf16' tol
 fails 'tolerance: stored integers' '--store: s8 of results in f32 is not what kernels store' tolerance --on H100 --store s8
 fails 'tolerance: promotion' 'promote' tolerance "${small[@]}" --promote-every 17
 
+fails 'tolerance: the usual seed beside files' '--seed: the files give it' tolerance H100 A.npy B.npy --seed 0
+fails 'compare: the usual seed beside files' '--seed: the files give it' compare V100 H100 A.npy B.npy --seed 0
+
 # ---- sweeps of tolerance ----
 
 gives 'a sweep over K' 0 '^H100, e4m3, wgmma\.' tolerance H100:e4m3 V100 --sweep k=32..128 --shape 1x1x1

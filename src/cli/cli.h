@@ -101,6 +101,9 @@ extern struct poptOption smma_no_options[];
 const char **smma_parse_options(int argc, const char **argv, struct poptOption *table, int least, int most,
                                 const char *details, int *status);
 
+/* Returns the name of an option among `names`, separated by blanks, that the command line has, or NULL. */
+const char *smma_given_option(const char *names);
+
 /* Fails if the command line has an option that has no effect in this use of the command: one that is not among `used`,
    which are long names separated by spaces. The error names the use, such as "--list". */
 bool smma_check_options(const char *use, const char *used, smma_error *error);

@@ -123,7 +123,7 @@ static const char *random_name(char matrix, long long seed, char text[48]) {
 int smma_command_compare(int argc, const char **argv) {
   static comparison x = {.targets = {.notes = &smma_notes_printed},
                          .request = {.rtol = NO_TOLERANCE, .atol = NO_TOLERANCE}};
-  const char *gpus = NULL, *plans = NULL, *roundings = NULL, *own = NULL, *shape = NULL, *data = NULL, **paths;
+  const char *given, *gpus = NULL, *plans = NULL, *roundings = NULL, *own = NULL, *shape = NULL, *data = NULL, **paths;
   static char name[2][48];
   long long k = 0, seed = 0;
   smma_choice choice = {.instr = NULL};
@@ -161,8 +161,8 @@ int smma_command_compare(int argc, const char **argv) {
   if (!paths) return status;
   take_tolerances(&x.request);
   if (paths[0] && !paths[1]) smma_die("two files are needed, A and B; or none, for random data");
-  if (paths[0] && (shape || data || k || seed))
-    smma_die("--%s: the files give it; leave it out", shape ? "shape" : data ? "data" : k ? "k" : "seed");
+  if (paths[0] && (given = smma_given_option("shape data k seed")))
+    smma_die("--%s: the files give it; leave it out", given);
   if (!paths[0] && own) smma_die("--d: a result of your own needs the files A and B of which it is the product");
   if (!paths[0] && smma_raw_encodings) smma_die("--raw: it is for files; leave it out");
   if (paths[2] && own) smma_die("unexpected argument '%s'; give all results to --d, separated by commas", paths[2]);

@@ -1,5 +1,4 @@
 /* softmma tolerance: measures and bounds the error of a product, and derives rtol and atol. */
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +10,6 @@
 #include "cli/target.h"
 #include "compare/files.h"
 #include "matrix/stored.h"
-
-#define NO_K LLONG_MIN /* --k is not given */
 
 typedef struct {
   smma_choice choice;
@@ -119,14 +116,11 @@ static void take_files(const tolerance_options *o, smma_files *f, smma_prepared_
 
 /* Ends the program with one line if files and options for random data are mixed, or a file is missing. */
 static void check_operands(const tolerance_options *o, const char **paths) {
+  const char *given;
   smma_error error;
-  if (paths[0] && (o->shape || o->k != NO_K || o->data || o->seed || o->with_c))
-    smma_die("%s: the files give it; leave it out", o->shape       ? "--shape"
-                                                    : o->k != NO_K ? "--k"
-                                                    : o->data      ? "--data"
-                                                    : o->seed      ? "--seed"
-                                                                   : "--with-c");
-  if (o->shape && o->k != NO_K) smma_die("--k: --shape gives it; leave one out");
+  if (paths[0] && (given = smma_given_option("shape k data seed with-c")))
+    smma_die("--%s: the files give it; leave it out", given);
+  if (o->shape && o->k) smma_die("--k: --shape gives it; leave one out");
   if (paths[0] && !paths[1] && access(paths[0], F_OK) != 0)
     smma_require(smma_arch_of_option(paths[0], "--on", &error) != SMMA_ARCH_COUNT, &error);
   if (paths[0] && !paths[1]) smma_die("two files are needed, A and B; or --shape and --data");
@@ -147,7 +141,7 @@ static void take_operands(const tolerance_options *o, smma_files *files, smma_pr
     if (!smma_data_from_text(o->data ? o->data : "normal", &r->data, &error)) smma_die("--data: %s", error.text);
     r->data.seed = (uint64_t)o->seed;
     smma_require(smma_read_shape(o->shape ? o->shape : "64x64x4096", &r->m, &r->n, &r->k, &error), &error);
-    if (o->k != NO_K) r->k = (size_t)o->k;
+    if (o->k) r->k = (size_t)o->k;
   }
 }
 
@@ -216,7 +210,7 @@ static int run_sweep(const tolerance_options *o, const char **paths) {
   int status = SMMA_EXIT_EQUAL;
   if (o->paste) smma_die("--paste: a sweep gives no rtol and atol; leave it out");
   if (!smma_sweep_parse(o->sweep, &r.sweep, &error)) smma_die_of(&error);
-  if (r.sweep.kind == SMMA_SWEEP_K && o->k != NO_K) smma_die("--k: --sweep gives it; leave it out");
+  if (r.sweep.kind == SMMA_SWEEP_K && o->k) smma_die("--k: --sweep gives it; leave it out");
   check_operands(o, paths);
   is_accurate = smma_sweep_is_accurate(&r.sweep) && paths[0];
   files = is_accurate ? NULL : describe_files(o, paths);
@@ -289,7 +283,7 @@ static const char *details(char *text, size_t size) {
 }
 
 int smma_command_tolerance(int argc, const char **argv) {
-  tolerance_options o = {.k = NO_K, .alpha = 1, .beta = 1, .margin = 2, .split_k = 1};
+  tolerance_options o = {.alpha = 1, .beta = 1, .margin = 2, .split_k = 1};
   char text[4096];
   const char **paths;
   int status;
@@ -330,7 +324,7 @@ int smma_command_tolerance(int argc, const char **argv) {
   paths = smma_parse_options(argc, argv, options, 0, 2, details(text, sizeof text), &status);
   if (!paths) return status;
   if (o.split_k < 1) smma_die("--split-k: %lld is not a number of slices; the least is 1", o.split_k);
-  if (o.k != NO_K && (o.k < 1 || o.k > 1 << 30)) smma_die("--k: %lld is not a number from 1 to %d", o.k, 1 << 30);
+  if (o.k < 0 || o.k > 1 << 30) smma_die("--k: %lld is not a number from 1 to %d", o.k, 1 << 30);
   if (o.promote_every < 0) smma_die("--promote-every: %lld is negative", o.promote_every);
   if (!(o.margin >= 1 && o.margin <= 1000)) smma_die("--margin: %g is not a number from 1 to 1000", o.margin);
   if (!isfinite(o.alpha) || !isfinite(o.beta)) smma_die("--alpha, --beta: they are finite numbers");

@@ -654,6 +654,12 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
 
 /* ---- Options that have no effect ---- */
 
+const char *smma_given_option(const char *names) {
+  for (const struct poptOption *o = table_read; o->longName || o->arg; o++)
+    if (is_set[o - table_read] && o->longName && smma_has_word(names, o->longName)) return o->longName;
+  return NULL;
+}
+
 bool smma_check_options(const char *use, const char *used, smma_error *error) {
   for (const struct poptOption *o = table_read; o->longName || o->arg; o++) {
     if (!is_set[o - table_read] || smma_has_word(used, o->longName)) continue;
