@@ -1,7 +1,7 @@
 /* The studies of SoftMMA: what each command computes, as C functions (docs/c.md). A line names the commands and their
    functions, which the header describes. A function whose name ends in _datum returns a result as data;
-   smma_datum_write prints these data as `--json` does. Functions whose names begin with smma_print_ write the text that
-   the command prints.
+   smma_datum_write prints these data as `--json` does. A function smma_print_NAME beside it writes the text that the
+   command prints.
 
    The interfaces of these headers may change in any version. Only softmma.h and the headers that it includes are
    frozen. */

@@ -13,9 +13,11 @@ typedef struct {
   const smma_instruction *instruction;
 } smma_side;
 
+/* Size of a side's label with its NUL; longer names are cut. */
+enum { SMMA_SIDE_LABEL_SIZE = 772 };
+
 /* Writes the label of a side: its name in the user's words, such as "H100", after the name of a unit that is not the
    model: "cuda as H100". Returns `text`. */
-enum { SMMA_SIDE_LABEL_SIZE = 772 };
 const char *smma_side_label(const smma_unit *unit, const char *on, char text[SMMA_SIDE_LABEL_SIZE]);
 
 typedef struct {
@@ -38,8 +40,8 @@ bool smma_find_unit_difference(const smma_side side[2], uint64_t rows, uint64_t 
 void smma_free_unit_difference(smma_unit_difference *difference);
 
 /* Prints the outcome as text. `on` names the sides in the user's words. */
-void smma_print_unit_difference(FILE *stream, const smma_side side[2], const char *const on[2],
-                                const smma_unit_difference *difference);
+void smma_print_difference(FILE *stream, const smma_side side[2], const char *const on[2],
+                           const smma_unit_difference *difference);
 
 /* Returns the outcome as the record that --json prints. `on` names the sides in the user's words. */
 smma_datum *smma_unit_difference_datum(const smma_side side[2], const char *const on[2],

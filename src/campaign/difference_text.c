@@ -11,7 +11,7 @@ static bool is_model(const smma_side *x) { return x->unit->methods == &smma_unit
 
 const char *smma_side_label(const smma_unit *unit, const char *on, char text[SMMA_SIDE_LABEL_SIZE]) {
   const bool model = unit->methods == &smma_unit_model;
-  snprintf(text, SMMA_SIDE_LABEL_SIZE, "%.255s%s%.512s", model ? "" : unit->name, model ? "" : " as ", on);
+  snprintf(text, SMMA_SIDE_LABEL_SIZE, "%s%s%s", model ? "" : unit->name, model ? "" : " as ", on);
   return text;
 }
 
@@ -29,8 +29,8 @@ static void print_operands(FILE *stream, const smma_side side[2], const smma_ins
           smma_inputs_text(x, one), smma_inputs_text(y, other), smma_inputs_text(as, inputs));
 }
 
-void smma_print_unit_difference(FILE *stream, const smma_side side[2], const char *const on[2],
-                                const smma_unit_difference *d) {
+void smma_print_difference(FILE *stream, const smma_side side[2], const char *const on[2],
+                           const smma_unit_difference *d) {
   const int width = smma_maximum(12, smma_maximum((int)strlen(side[0].label), (int)strlen(side[1].label)));
   for (int n = 0; n < 2; n++) {
     const int k = side[n].instruction->k, steps = (d->as->k + k - 1) / k;

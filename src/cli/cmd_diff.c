@@ -1,9 +1,7 @@
 /* softmma diff: compares targets by probes and test vectors, or proves with --prove or --permute. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "campaign/differences.h"
-#include "cli/row.h"
 #include "cli/target.h"
 #include "equal/study.h"
 
@@ -42,7 +40,7 @@ static bool print_two(const subject s[2], uint64_t rows, uint64_t seed, bool jso
   if (json)
     smma_print_datum(smma_unit_difference_datum(side, on, &d));
   else
-    smma_print_unit_difference(stdout, side, on, &d);
+    smma_print_difference(stdout, side, on, &d);
   smma_free_unit_difference(&d);
   return !d.found;
 }

@@ -6,9 +6,7 @@
 #include "cli/output.h"
 #include "cli/target.h"
 #include "cluster/ranks.h"
-#include "isa/key.h"
 #include "match/study.h"
-#include "rows/datum.h"
 
 typedef struct {
   char formats[SMMA_TARGET_SIZE]; /* the formats in the words of --on, for example "f16" in "H100:f16" */

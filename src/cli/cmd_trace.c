@@ -49,7 +49,7 @@ static void find_targets(const trace_options *o, trace_study *x, smma_files *f) 
   smma_end_of_checks();
   smma_require(smma_plan_targets(t, o->plans, o->round_in, &error) && smma_refuse_same_targets(t, &error), &error);
   check_places(o, t);
-  x->request.shows_rounding = o->round_in && strchr(o->round_in, ',');
+  x->request.names_rounding = o->round_in && strchr(o->round_in, ',');
 }
 
 /* ---- Operands ---- */

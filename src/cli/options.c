@@ -296,7 +296,8 @@ static void describe_usage(char *text, size_t size) {
 
 /* ---- Options of every command, and other names that users try for an option ---- */
 
-/* popt's values of common options: OUTPUT that of -o in a command whose table has no option "output". */
+/* popt's values of common options. OUTPUT is that of -o in a command whose table has no option "output"; from NEEDLESS
+   on are those of options without effect. */
 enum { OUTPUT = MAX_OPTIONS + 1, THREADS, NEEDLESS, MOST_NEEDLESS = 8 };
 
 /* Options of this command that take a value and have no effect, and why. */
@@ -322,6 +323,7 @@ static const char threaded[] =
 
 enum { MOST_THREADS = 1024 };
 
+/* What store_integer needs to read --threads, which may be 0 as options with a shown default may. */
 static const struct poptOption threads_option = {"threads", 't', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &threads, 0,
                                                  NULL,      NULL};
 

@@ -43,8 +43,8 @@ static void name_targets(study *x) {
   for (size_t i = 0; i < x->request->targets; i++) {
     const char *label = smma_is_custom_file(t[i].label) ? base_name(t[i].label) : t[i].label;
     snprintf(x->result->name[i], sizeof x->result->name[i], "%.30s%s%.30s%s%s", label, several ? " " : "",
-             several ? base_name(plan_text(&t[i])) : "", x->request->shows_rounding ? " " : "",
-             x->request->shows_rounding ? smma_roundings[t[i].rounding] : "");
+             several ? base_name(plan_text(&t[i])) : "", x->request->names_rounding ? " " : "",
+             x->request->names_rounding ? smma_roundings[t[i].rounding] : "");
   }
 }
 

@@ -17,7 +17,7 @@ typedef struct {
   bool finds_error; /* if not chosen, and there is one target and no result of the user's own: find and trace the
                        element with the largest error against the exact product */
   size_t at[2];
-  bool shows_rounding; /* whether the targets' names in the result state how A was rounded */
+  bool names_rounding; /* whether the targets' names in the result state how A was rounded */
   smma_own_result own[SMMA_MOST_OWN];
   size_t owns;
 } smma_trace_request;

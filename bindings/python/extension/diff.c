@@ -19,7 +19,7 @@ typedef struct {
 
 static bool write_two(FILE *stream, const void *content) {
   const difference_of_two *x = content;
-  smma_print_unit_difference(stream, x->request->side, x->request->on, x->difference);
+  smma_print_difference(stream, x->request->side, x->request->on, x->difference);
   return true;
 }
 

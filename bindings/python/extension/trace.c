@@ -98,16 +98,16 @@ PyObject *python_trace(PyObject *module, PyObject *arguments) {
   PyArrayObject *array[SMMA_MOST_OWN] = {NULL};
   PyObject *at, *owns, *list, *value = NULL;
   target_products *products;
-  int shows_rounding;
+  int names_rounding;
   Py_ssize_t every;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "OO!pnO!", &at, &PyTuple_Type, &owns, &shows_rounding, &every, &PyTuple_Type, &list))
+  if (!PyArg_ParseTuple(arguments, "OO!pnO!", &at, &PyTuple_Type, &owns, &names_rounding, &every, &PyTuple_Type, &list))
     return NULL;
   if (every < 1 || !PyTuple_Size(list)) return PyErr_Format(PyExc_ValueError, "every, on: at least one");
   if (at != Py_None && !PyTuple_Check(at) && !PyUnicode_Check(at))
     return PyErr_Format(PyExc_TypeError, "at: %R is no row and column", at);
   if (!take_targets(list, target, &products)) return NULL;
-  r.targets = (size_t)PyTuple_Size(list), r.shows_rounding = shows_rounding;
+  r.targets = (size_t)PyTuple_Size(list), r.names_rounding = names_rounding;
   r.m = target[0].product.m, r.n = target[0].product.n, r.k = target[0].product.k;
   if (take_at(at, &r) && take_owns(owns, &r, array)) value = traced(&r, (size_t)every, products);
   for (int i = 0; i < SMMA_MOST_OWN; i++) Py_XDECREF(array[i]);

@@ -188,8 +188,9 @@ def compare(
     names = [label(each) if isinstance(each, Instruction) else _core.split_target(each)[0] for each in on]
     _refuse_same([(name.casefold(), *t[0:2], t.round_in) for name, t in zip(names, listed)], on)
     given = tuple(product(name, t, a, b, None, {"threads": threads}) for name, t in zip(names, listed))
-    tolerances = (None, None) if rtol is None and atol is None else (rtol or 0, atol or 0)
-    value, results, text = _core.compare(a, b, own, given, *tolerances)
+    if rtol is not None or atol is not None:
+        rtol, atol = 0 if rtol is None else rtol, 0 if atol is None else atol
+    value, results, text = _core.compare(a, b, own, given, rtol, atol)
     names = [label(each) for each in on] + [name for name, _ in own]
     return Comparison([_unit(names[n], t, results[n], value["units"][n])
                        for n, t in enumerate([*listed, *[None] * len(own)])], value, text)  # fmt: skip

@@ -117,7 +117,7 @@ def sweep_is_accurate(assignment: str, /) -> bool: ...
 def trace(
     at: tuple[int, ...] | str | None,
     user_results: tuple[tuple[str, ArrayLike], ...],  # name, D
-    shows_rounding: bool,
+    names_rounding: bool,
     every: int,
     targets: tuple[tuple[str, str | None, tuple[Any, ...]], ...],
     /,

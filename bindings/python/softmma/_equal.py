@@ -210,7 +210,7 @@ def _asked(
     made = [p if p is None or isinstance(p, Plan) else Plan(p) for p in plans]
     names = [p.name if p else "none" if any(made) else None for p in made]
     targets = completed(targets)
-    instructions = [target_instruction(t, None, in_dtype or "f16", out_dtype) for t in targets]
+    instructions = [target_instruction(t, None, "f16" if in_dtype is None else in_dtype, out_dtype) for t in targets]
     if in_dtype is None:
         warn_of_f16(targets, instructions[0], 3)
     sides = [(label(t), i, handle_of(p), name) for t, i, p, name in zip(targets, instructions, made, names)]

@@ -74,7 +74,8 @@ class Sweep(NamedTuple):
         return header, lines
 
     def _title(self) -> str:
-        return f"|result - exact| over {self.name}: {self.elements} elements of {self.m} x {self.n} products, {self.data}"
+        products = f"{self.m} x {self.n} products, {self.data}"
+        return f"|result - exact| over {self.name}: {self.elements} elements of {products}"
 
     def __repr__(self) -> str:
         return f"{self._title()}\n{text_table(*self._table())}"

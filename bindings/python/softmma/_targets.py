@@ -55,7 +55,10 @@ def label(unit: str | Instruction) -> str:
 
 def own_format(a: NDArray[Any], b: NDArray[Any]) -> Any:
     """Returns the arrays' own formats if they are named floating-point formats of at most 16 bits; otherwise "f16"."""
-    own = tuple(x.dtype.name if x.dtype.itemsize <= 2 and x.dtype.kind not in "iub" else "f16" for x in (a, b))
+    own = tuple(
+        x.dtype.name if x.dtype.itemsize <= 2 and x.dtype.kind not in "iub" and x.dtype != np.float16 else "f16"
+        for x in (a, b)
+    )
     return own[0] if own[0] == own[1] else own
 
 

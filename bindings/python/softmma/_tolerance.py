@@ -95,6 +95,9 @@ class Tolerance(NamedTuple):
     def __str__(self) -> str:
         return self.paste
 
+    def __repr__(self) -> str:
+        return self.text
+
     def to_pandas(self) -> Any:
         """Returns a table with a row for each target, as in ``value``. Needs pandas."""
         return to_pandas(self.value["units"])

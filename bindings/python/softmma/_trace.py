@@ -11,7 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 from softmma import _core
 from softmma._plans import Plan
 from softmma._renamed import warn_of_old_name
-from softmma._targets import AnyPlan, label, named_results, product, several, targets
+from softmma._targets import (
+    AnyPlan,
+    label,
+    named_results,
+    own_format,
+    product,
+    several,
+    target_instruction,
+    targets,
+    warn_of_f16,
+)
 from softmma._units import Instruction
 
 _KINDS = np.array(["start", "instruction", "fold", "epilogue", "store"])
@@ -60,7 +70,8 @@ class Trace(NamedTuple):
     value: dict[str, Any]
     """The record that ``softmma trace --json`` prints. It also has the user's own results and explained instructions."""
     text: str
-    """What ``softmma trace`` prints: a table of the sums, the results, and where two targets diverge, bit by bit."""
+    """What ``softmma trace`` prints: a table of the sums, the results, and where two targets diverge, bit by bit.
+    Targets have their names in ``on``."""
 
     @property
     def parting(self) -> SumDivergence | None:
@@ -116,6 +127,8 @@ def trace(
     """
     listed = targets(several(on, "on"), plan, round_in)
     given = tuple(product(label(t.unit), t, a, b, c, arguments) for t in listed)
+    if "in_dtype" not in arguments and "instr" not in arguments and own_format(np.asarray(a), np.asarray(b)) == "f16":
+        warn_of_f16([t.unit for t in listed], target_instruction(listed[0].unit, None, "f16", None), 2)
     modes = round_in is not None and not isinstance(round_in, str)
     place = at if at is None or isinstance(at, str) else tuple(at)
     value, traces, pair, text = _core.trace(place, named_results(d), modes, every, given)

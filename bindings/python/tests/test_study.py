@@ -151,12 +151,14 @@ A, B = np.eye(4, dtype=np.float32), np.ones((4, 4), np.float32)
         lambda on, **given: softmma.differences([*on, "L40S:bf16"], rows=100, **given),
         lambda on, **given: softmma.equal(*on, rows=100, **given),
         lambda on, **given: softmma.compare(A, B, on, **given),
+        lambda on, **given: softmma.compare(A.astype("f2"), B.astype("f2"), on, **given),
+        lambda on, **given: softmma.trace(A.astype("f2"), B.astype("f2"), on=on, **given),
         lambda on, **given: softmma.tolerance(on=on, shape=(4, 4, 32), **given),
         lambda on, **given: softmma.sweep("k=16,32", on=on, shape=(4, 4, 32), **given),
     ],
 )
 def test_a_gpu_without_a_format_beside_one_with_another(study):
-    with pytest.warns(UserWarning, match="^A100 is given without a format, so it computes in f16; A100:FORMAT") as found:
+    with pytest.warns(UserWarning, match="^A100 is given without a format, so it computes in f16; A100:F") as found:
         study(["H100:bf16", "A100"])
     assert [warning.filename for warning in found] == [__file__]
     with warnings.catch_warnings():
