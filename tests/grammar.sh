@@ -411,7 +411,7 @@ alike 'the K of random data' 0 'tolerance H100:bf16 --shape 64x64x512' 'toleranc
 fails 'the sizes of a product, one by one' '--m: unknown option; type --shape MxNxK' tolerance H100:bf16 --m 64
 fails 'two K' '--k: --shape gives it; leave one out' tolerance H100:bf16 --shape 8x8x8 -k 8
 fails 'two K of a sweep' '--k: --sweep gives it; leave it out' tolerance H100:bf16 --sweep k=8,16 -k 8
-fails 'no K' '--k: 0 is not a number from 1' tolerance H100:bf16 -k 0
+fails 'no K' '--k: 0 is too small; the least is 1' tolerance H100:bf16 -k 0
 fails 'a K of files' '--k: the files give it' tolerance H100:f16 A.npy B.npy -k 8
 alike 'the K of a tree' 0 'tree H100:f16' 'tree H100:f16 -k 16'
 alike 'a K of several calls' 0 'tree H100:f16' 'tree H100:f16 -k 32'
