@@ -7,17 +7,16 @@
 #include "probe/text.h"
 #include "rows/replay.h"
 
-static bool is_model(const smma_side *x) { return x->unit->methods == &smma_unit_model; }
+static bool is_model(const smma_unit *unit) { return unit->methods == &smma_unit_model; }
 
 const char *smma_side_label(const smma_unit *unit, const char *on, char text[SMMA_SIDE_LABEL_SIZE]) {
-  const bool model = unit->methods == &smma_unit_model;
-  snprintf(text, SMMA_SIDE_LABEL_SIZE, "%s%s%s", model ? "" : unit->name, model ? "" : " as ", on);
+  snprintf(text, SMMA_SIDE_LABEL_SIZE, "%s%s%s", is_model(unit) ? "" : unit->name, is_model(unit) ? "" : " as ", on);
   return text;
 }
 
 static void print_instruction(FILE *stream, const smma_side *x) {
   fprintf(stream, "%s", x->instruction->name);
-  if (!is_model(x)) fprintf(stream, ", computed by %s", x->unit->name);
+  if (!is_model(x->unit)) fprintf(stream, ", computed by %s", x->unit->name);
 }
 
 /* Prints which operands are compared if the targets have different formats. */
@@ -70,7 +69,7 @@ static void print_rate(FILE *stream, bool same_subject, double rate) {
 /* Returns the name of a GPU for the table. A star marks a GPU whose results come from a unit other than its model,
    which the line above the table names. */
 static const char *short_label(const smma_differences_request *r, size_t i, char text[260]) {
-  snprintf(text, 260, "%.255s%s", r->on[i], is_model(&r->side[i]) ? "" : "*");
+  snprintf(text, 260, "%.255s%s", r->on[i], is_model(r->side[i].unit) ? "" : "*");
   return text;
 }
 
