@@ -44,7 +44,7 @@ KERNELS = [
     ("TR-FDPA, L = 8, FP16", "MI300X", "v_mfma_f32_16x16x16_f16"),
     ("TR-FDPA, L = 4, xf32", "MI300X", "v_mfma_f32_16x16x8_xf32"),
     ("GTR-FDPA, FP8", "MI300X", "v_mfma_f32_16x16x32_fp8_fp8"),
-    ("C-FDPA, RDNA 4 FP16", "rdna4", "v_wmma_f32_16x16x16_f16"),
+    ("GD-FDPA, RDNA 4 FP16", "rdna4", "v_wmma_f32_16x16x16_f16"),
     ("E-FDPA, FP16", "MI100", "v_mfma_f32_16x16x16f16"),
     ("E-FDPA, BF16", "MI100", "v_mfma_f32_16x16x8bf16"),
     ("FTZ-AddMul, FP16", "MI250X", "v_mfma_f32_16x16x16f16"),

@@ -286,7 +286,7 @@ fails 'explain --plan: one call' '--plan: 4 products are one call of .*softmma t
   "${planned[@]}" --plan cutlass:2xacc -a '1*4' -b '1*4'
 fails 'explain --plan: two GPUs' "--plan: it explains operands of one GPU as text or JSON; 'softmma trace'" \
   explain --on A100,H100 --instr mma.m16n8k4.f32.tf32.tf32.f32 --plan cutlass:2xacc -a '1*9' -b '1*9'
-fails 'explain --plan: lists of two lengths' '--b has 8 elements, but --a has 9' \
+fails 'explain --plan: lists of two lengths' '--a and --b have 9 and 8 elements' \
   "${planned[@]}" --plan cutlass:2xacc -a '1*9' -b '1*8'
 fails 'explain --plan: C' '--c: the plan of cutlass:2xacc has no place for it' \
   "${planned[@]}" --plan cutlass:2xacc -a '1*9' -b '1*9' -c 1
@@ -609,7 +609,7 @@ npy fine.npy '<f4' '(1, 1)' 0800803f
 npy unit.npy '<f4' '(1, 1)' 0000803f
 gives 'match: f32 files, another format' 1 '^only products in f32, which the files hold, were tried' \
   match --on H100 fine.npy unit.npy unit.npy
-gives 'match: in that format' 0 '^fits: all 1 elements$' match --on H100 --in f16 fine.npy unit.npy unit.npy
+gives 'match: in that format' 0 '^fits: all 1 element$' match --on H100 --in f16 fine.npy unit.npy unit.npy
 
 # If an option that takes a list is repeated, the lists are joined. For any other repeated option the last value is
 # used.
@@ -977,10 +977,13 @@ gives 'tolerance: results stored in another format' 0 'results in bf16, rounded 
   tolerance "${small[@]}" --store bf16
 gives 'tolerance of files' 0 '^[0-9]+ x [0-9]+ x [0-9]+ .*, .* times .*, results in f32' tolerance --on H100:e4m3 "${real[@]}"
 gives 'tolerance of files with C' 0 '^beta C missing' tolerance --on H100 A.npy B.npy -C C.npy
-gives 'tolerance of what overflows' 0 'elements have no bound: a sum of theirs may overflow, or' \
+gives 'tolerance of what overflows' 0 'elements have no bound: a sum may overflow, or' \
   tolerance --on A100 --in f16 --out f16 --data overflow --shape 8x8x256
-check 'tolerance: nothing proven then' [ "$(grep -c '^torch' in/stdout)" -eq 1 ]
-gives 'tolerance of NaN' 0 'elements are left out, because operands of theirs are NaN or infinite' \
+check 'tolerance: no rtol and atol accept that' grep -q '^no rtol and atol accept all of these results' in/stdout
+check 'tolerance: nothing to paste then' [ "$(grep -c '^torch' in/stdout)" -eq 0 ]
+fails 'tolerance --paste of what overflows' '--paste: no rtol and atol accept all results' \
+  tolerance --on A100 --in f16 --out f16 --data overflow --shape 8x8x256 --paste
+gives 'tolerance of NaN' 0 'elements are left out, because operands are NaN or infinite' \
   tolerance "${small[@]}" --data nan=0.001
 gives 'tolerance: block-scaled formats' 0 '^B200 +nvfp4 ' tolerance --on B200:nvfp4,H100:e4m3 --shape 8x8x128
 gives 'tolerance of integers' 0 '^H100 +s8 .* 0\.00e\+00 +- *$' tolerance --on H100 --in s8 --shape 8x8x128
@@ -1027,7 +1030,7 @@ gives 'a sweep over data' 0 'data of each kind, seed 7;' tolerance H100 --sweep 
 check 'a sweep has each kind of data' grep -q '^uniform ' in/stdout
 gives 'a sweep over promotion' 0 '^64 ' tolerance H100 --sweep promote-every=32..64 --shape 1x1x64
 gives 'a sweep of files' 0 '^2 ' tolerance H100:f16 A.npy B.npy --sweep K=1..2
-gives 'a sweep over slices' 0 '^auto takes [0-9]+ slices of A and [0-9]+ of B' tolerance H100:s8 A.npy B.npy --sweep slices=1..3,auto
+gives 'a sweep over slices' 0 '^auto takes [0-9]+ slices? of A and [0-9]+ of B' tolerance H100:s8 A.npy B.npy --sweep slices=1..3,auto
 gives 'a sweep over words' 0 '^3 .* -  .* - ' tolerance H100:bf16 A.npy B.npy --sweep words=1..3
 gives 'a sweep as JSON' 0 '"sweep": "alignment_bits"' tolerance H100 --sweep alignment_bits=12,13 --shape 1x1x64 --json
 runs 0 custom --from H100:f16
@@ -1370,6 +1373,21 @@ fails 'dot --tininess of another value' "^softmma: --tininess: 'x' is neither 'b
 fails 'verify: no such file' 'none\.txt: No such file' verify none.txt
 mkdir empty
 fails 'verify: a directory without vector files' 'no vector file found' verify empty
+runs 0 vectors gen V100:f16 --rows 3 -o three.csv
+fails 'verify: one of two directories without vector files' '^softmma: empty: no vector file found' verify three.csv empty
+runs 0 vectors gen V100:f16 --rows 3 -o three.json
+tr -d '\n' <three.json >line.json
+fails 'verify: JSON on one line' 'line.json: line 1, column 1: rows stand in the line of the header' verify line.json
+{ printf '\xef\xbb\xbf' && sed 's/^# .*/&,,,,/' three.csv; } >sheet.csv
+gives 'verify: CSV as spreadsheets save it' 0 '^rows=3 mismatches=0$' verify sheet.csv
+fails 'convert: a full disk' '/dev/full: cannot write: No space left' vectors convert three.csv /dev/full --format binary
+(ulimit -f 8 && "$softmma" vectors gen V100:f16 --rows 5000 -o large.txt) 2>in/stderr
+check 'a file at its limit: the status is 2' [ $? -eq 2 ]
+check 'a file at its limit: one line' grep -q '^softmma: --output: large.txt: cannot write: File too large' in/stderr
+check 'a file at its limit: nothing is left' [ -z "$(find . -name 'large.txt*')" ]
+mkdir H100
+gives 'a folder with the name of a GPU' 0 ' x ' gemm H100 --in f16 A.npy B.npy -o folder.npy
+rmdir H100
 fails 'verify: empty standard input' 'standard input: line 1, column 1: no header' verify -
 fails 'verify: nothing to verify' 'too few arguments: softmma verify FILE' verify
 fails 'verify: negative --show' '--show: -1 is negative' verify ten.txt --show=-1

@@ -662,7 +662,8 @@ static bool make_st_fdpa(size_t n, unit *u) {
   return true;
 }
 
-/* Makes a unit with four groups of one product, two groups of two, or one group of four. */
+/* Makes a unit with four groups of one product, two groups of two, or one group of four. Some have three products that
+   change places between the groups, and only one scale factor. */
 static bool make_gst_fdpa(size_t n, unit *u) {
   const smma_format d = F(PICK(&n, accumulators));
   const smma_t_fdpa p = pick_truncation(&n, d);
@@ -671,15 +672,18 @@ static bool make_gst_fdpa(size_t n, unit *u) {
   u->some_a = u->some_b = some;
   u->count_a = (int)(sizeof some / sizeof *some);
   u->count_b = 3;
-  pick_places(u, &n);
+  const bool three = pick(&n, 3) == 0;
+  if (!three) pick_places(u, &n);
+  u->free = three ? 3 : 2;
+  for (int j = 0; three && j < 3; j++) u->at[j] = j;
   u->core.rule.nan = nan_of(d);
   u->core.rule.with.gst_fdpa.group = 1 << pick(&n, 3);
   u->core.rule.with.gst_fdpa.fused = p;
   u->core.rule.with.gst_fdpa.fused.block = SMMA_MAXIMUM_K / u->core.rule.with.gst_fdpa.group;
   u->core.scale_block = 4;
   u->core.scale = pick(&n, 2) ? SMMA_UE8M0 : SMMA_UE4M3;
-  u->some_scales = u->core.scale == SMMA_UE8M0 ? powers : ue4m3;
-  u->count_scales = 4;
+  u->count_scales = three ? 1 : 4;
+  u->some_scales = (u->core.scale == SMMA_UE8M0 ? powers : ue4m3) + (three ? 3 : 0);
   finish_unit(u);
   return true;
 }

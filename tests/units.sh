@@ -59,7 +59,7 @@ for way in place every17 last single late previous same; do
     test --unit "$wrong:$way" --against "$wrong:$way" "${ampere[@]}" --rows 20000
 done
 for way in moody seldom; do
-  gives "another result when asked again: $way" 1 'results changed when they were computed again' \
+  gives "another result when asked again: $way" 1 'changed when computed again' \
     test --unit "$wrong:$way" "${ampere[@]}" --rows 20000
 done
 fails 'a failing unit' 'the device fell off the bus' test --unit "$wrong:failing" "${ampere[@]}"

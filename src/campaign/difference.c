@@ -141,7 +141,7 @@ bool smma_find_difference_rate(const smma_side side[2], uint64_t rows, uint64_t 
 /* ---- Data ---- */
 
 static smma_datum *features_datum(const smma_unit_difference *d) {
-  smma_datum *features = smma_datum_list();
+  smma_datum *features = smma_datum_table();
   for (int p = 0; p < SMMA_PROBE_COUNT; p++) {
     smma_datum *feature;
     if (!smma_feature_differs(d, (smma_probe_id)p)) continue;

@@ -3,6 +3,7 @@
 
 #include "campaign/differences.h"
 #include "core/bits.h"
+#include "host/count.h"
 #include "isa/formats.h"
 #include "probe/text.h"
 #include "rows/replay.h"
@@ -40,7 +41,8 @@ void smma_print_difference(FILE *stream, const smma_side side[2], const char *co
   }
   print_operands(stream, side, d->as);
   if (!d->found) {
-    fprintf(stream, "no difference in %llu rows\n", (unsigned long long)(d->all.rows + d->normal.rows));
+    fprintf(stream, "no difference in %llu row%s\n", (unsigned long long)(d->all.rows + d->normal.rows),
+            smma_plural(d->all.rows + d->normal.rows));
     return;
   }
   fprintf(stream, "features\n");
@@ -90,8 +92,8 @@ void smma_print_differences(FILE *stream, const smma_differences *d) {
     for (size_t j = 0; j < r->sides; j++) print_rate(stream, i == j, d->rate[i][j]);
   }
   fprintf(stream,
-          "\n\npercentages of %llu results on normal data that differ; '=': none, also in %llu rows of all kinds\n",
-          rows, rows);
+          "\n\npercentages of %llu result%s on normal data that differ; '=': none, also in %llu row%s of all kinds\n",
+          rows, smma_plural(rows), rows, smma_plural(rows));
   if (!d->examination) return;
   for (size_t i = 0; i < r->sides; i++) list[i] = (smma_labelled_examination){r->side[i].label, &d->examination[i]};
   fprintf(stream, "\nfeatures that differ\n\n");

@@ -75,7 +75,7 @@ static smma_datum *feature_datum(const smma_differences *d, smma_probe_id probe)
 smma_datum *smma_differences_datum(const smma_differences *d) {
   const smma_differences_request *r = d->request;
   smma_datum *record = smma_datum_record(), *instr = smma_datum_list(), *units = smma_datum_list(),
-             *features = smma_datum_list();
+             *features = smma_datum_table();
   for (size_t i = 0; i < r->sides; i++) {
     smma_datum_append(instr, smma_datum_text(r->side[i].instruction->name));
     smma_datum_append(units, smma_datum_text(r->side[i].unit->name));

@@ -212,14 +212,18 @@ static void end_late(int number) {
   end_at_once(interrupted);
 }
 
+static void go_on(int number) { (void)number; }
+
 void smma_handle_signals(void) {
-  struct sigaction ending = {.sa_handler = handle_signal}, late = {.sa_handler = end_late}, before;
+  struct sigaction ending = {.sa_handler = handle_signal}, late = {.sa_handler = end_late},
+                   full = {.sa_handler = go_on}, before;
   for (int i = 0; i < ENDING_SIGNALS; i++) { /* a signal that the parent process made ignored stays ignored */
     sigaddset(&ending.sa_mask, ending_signals[i]);
     if (sigaction(ending_signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
       sigaction(ending_signals[i], &ending, NULL);
   }
   sigaction(SIGALRM, &late, NULL);
+  sigaction(SIGXFSZ, &full, NULL); /* a file that reaches its limit is an error of writing */
 }
 
 void smma_wait_for_interruption(void) {

@@ -157,6 +157,7 @@ int smma_command_coverage(int argc, const char **argv) {
   mismatches = coverage.totals.mismatches;
   smma_coverage_free(&coverage);
   if (mismatches)
-    smma_note("%llu results are not the model's; 'softmma verify' and 'softmma test' show them", mismatches);
+    smma_note("%llu result%s not the model's; 'softmma verify' and 'softmma test' show %s", mismatches,
+              mismatches == 1 ? " is" : "s are", mismatches == 1 ? "it" : "them");
   return smma_finish_output(mismatches ? SMMA_EXIT_DIFFERENT : SMMA_EXIT_EQUAL);
 }

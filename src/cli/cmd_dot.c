@@ -25,7 +25,7 @@ int smma_command_dot(int argc, const char **argv) {
                                  POPT_TABLEEND};
   lists = smma_parse_options(argc, argv, options, 0, argc, SMMA_OPERAND_DETAILS, &status);
   if (!lists) return status;
-  if (json && explained) smma_die("--explain: a drawing is no JSON; leave out --explain or --json");
+  if (json && explained) smma_die("--explain: a drawing is no JSON or CSV; leave out one of the options");
   smma_require(smma_take_operand_arguments(lists, &operands, &error) &&
                    smma_read_tininess(flags, when, &tininess, &error) &&
                    (i = smma_choose_instruction(gpu, &choice, &error)) && smma_read_operands(i, &operands, &x, &error),

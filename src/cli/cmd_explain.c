@@ -144,7 +144,7 @@ static void explain_planned(const char *label, const smma_instruction *i, const 
       smma_is_given(o->a, "--a", "'1.5 0*127'", &error) && (a = smma_list_read_any(o->a, &form[0], &count, &error)) &&
           smma_is_given(o->b, "--b", "'1.5 0*127'", &error) && (b = smma_list_read_any(o->b, &form[1], &other, &error)),
       &error);
-  if (count != other) smma_die("--b has %d elements, but --a has %d", other, count);
+  if (count != other) smma_die("--a and --b have %d and %d elements; give the same number", count, other);
   smma_require(!o->c || smma_list_read(o->c, &form[2], 1, false, &c, &error), &error);
   request.c = o->c ? &c : NULL;
   request.plan = taken.plan, request.plan_text = taken.text;

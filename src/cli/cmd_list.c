@@ -3,6 +3,7 @@
 
 #include "cli/describe.h"
 #include "cli/target.h"
+#include "host/count.h"
 #include "isa/find.h"
 #include "isa/formats.h"
 
@@ -143,7 +144,7 @@ static int list_instructions(const selection *of, bool every_n) {
     rows += print_table(table, of, every_n, &instructions);
   }
   if (!rows) return refuse_selection(of);
-  printf("%zu instruction%s in %zu row%s\n", instructions, instructions == 1 ? "" : "s", rows, rows == 1 ? "" : "s");
+  printf("%zu instruction%s in %zu row%s\n", instructions, smma_plural(instructions), rows, smma_plural(rows));
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 

@@ -23,18 +23,25 @@ typedef struct {
   size_t count;
 } target_list;
 
-/* Adds a target. The formats after its colon are those of the search. */
+/* Adds a target. Formats after its colon are those of the search. */
 static void add_target(target_list *list, const char *text, match_options *o) {
+  const smma_choice none = {.instr = NULL};
+  const smma_instruction *only = NULL;
   smma_target target;
+  smma_formats formats;
   smma_error error;
   smma_require(smma_read_target(text, &target, &error), &error);
   smma_match_target *more = realloc(list->target, (list->count + 1) * sizeof *more);
   if (!more) smma_die("out of memory");
-  if (target.more && !o->in) o->in = strcpy(o->formats, target.more);
-  if (target.more && strcmp(target.more, o->in) != 0)
-    smma_die("--on: %s: a search is for the formats %s; search for those of this target apart", text, o->in);
   list->target = more;
-  list->target[list->count] = (smma_match_target){.only = target.custom};
+  if (target.more && smma_formats_from_text(target.more, SMMA_NO_FORMAT, &formats, NULL) == SMMA_OK) {
+    if (!o->in) o->in = strcpy(o->formats, target.more);
+    if (strcmp(target.more, o->in) != 0)
+      smma_die("--on: %s: a search is for the formats %s; search for those of this target apart", text, o->in);
+  } else {
+    smma_require(smma_chosen(&target, &none, &only, &error), &error);
+  }
+  list->target[list->count] = (smma_match_target){.only = only};
   snprintf(list->target[list->count++].gpu, sizeof list->target->gpu, "%s", target.gpu);
 }
 
@@ -85,6 +92,8 @@ static const smma_instruction *claimed_instruction(const match_options *o) {
   const smma_instruction *i = NULL;
   smma_target target;
   smma_error error;
+  if (!o->gpus && !smma_names_target(o->claim))
+    smma_die("--claim: '%s' is no GPU; if it is a plan, --on is missing, for example --on H100", o->claim);
   smma_require(
       smma_read_target(o->gpus ? o->gpus : o->claim, &target, &error) && smma_chosen(&target, &choice, &i, &error),
       &error);

@@ -10,6 +10,7 @@
 #include "cli/target.h"
 #include "cluster/ranks.h"
 #include "explain/difference.h"
+#include "host/count.h"
 #include "io/count.h"
 #include "question/ask.h"
 #include "report/ranks.h"
@@ -79,7 +80,8 @@ static void print_result(const campaign *c, const smma_report_result *r) {
   printf("%s %s rows=%llu mismatches=%llu\n", smma_arch_name(r->instruction), r->instruction->name,
          (unsigned long long)r->result.rows, (unsigned long long)r->result.mismatches);
   if (r->result.not_repeated)
-    printf("  %llu results changed when they were computed again\n", (unsigned long long)r->result.not_repeated);
+    printf("  %llu result%s changed when computed again\n", (unsigned long long)r->result.not_repeated,
+           smma_plural(r->result.not_repeated));
   if (r->result.not_alike)
     printf("  %llu times the result of a test vector depended on its place in the batch or on other test vectors\n",
            (unsigned long long)r->result.not_alike);

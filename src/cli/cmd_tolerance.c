@@ -211,6 +211,7 @@ static int run_sweep(const tolerance_options *o, const char **paths) {
   if (o->paste) smma_die("--paste: a sweep gives no rtol and atol; leave it out");
   if (!smma_sweep_parse(o->sweep, &r.sweep, &error)) smma_die_of(&error);
   if (r.sweep.kind == SMMA_SWEEP_K && o->k) smma_die("--k: --sweep gives it; leave it out");
+  if (r.sweep.kind == SMMA_SWEEP_DATA && smma_given_option("data")) smma_die("--data: the sweep gives it; leave it out");
   check_operands(o, paths);
   is_accurate = smma_sweep_is_accurate(&r.sweep) && paths[0];
   files = is_accurate ? NULL : describe_files(o, paths);
@@ -238,6 +239,7 @@ static int run_sweep(const tolerance_options *o, const char **paths) {
 
 static void print_paste(const smma_tolerance_result *x) {
   char *text = smma_tolerance_paste(x);
+  if (!x->is_measured) smma_die("--paste: no rtol and atol accept all results; leave it out to see why");
   if (!text) smma_die("out of memory");
   fputs(text, stdout);
   free(text);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "host/count.h"
 #include "isa/id.h"
 #include "isa/sum.h"
 
@@ -27,7 +28,7 @@ void smma_shown_parameters(const smma_instruction *i, char *text, size_t size) {
   if (!steps) return;
   if (steps > text) steps--; /* the blank before it */
   snprintf(steps, size - (size_t)(steps - text), "%s%d step%s", steps > text ? ", " : "",
-           i->rule->rule.with.composition.steps, i->rule->rule.with.composition.steps == 1 ? "" : "s");
+           i->rule->rule.with.composition.steps, smma_plural(i->rule->rule.with.composition.steps));
 }
 
 void smma_print_instruction(const smma_instruction *i) {
@@ -73,7 +74,7 @@ static void print_sum(const smma_datum *sum) {
   const long long others = smma_datum_integer_of(smma_datum_get(sum, "instructions")) - 1;
   print_inputs(smma_datum_get(sum, "inputs"));
   printf(" -> %s\n  %s\n  %s", smma_text_at(sum, "d"), smma_text_at(sum, "sum"), smma_text_at(sum, "instruction"));
-  if (others) printf(" and %lld other%s", others, others == 1 ? "" : "s");
+  if (others) printf(" and %lld other%s", others, smma_plural(others));
   putchar('\n');
 }
 

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/advice.h"
@@ -398,12 +399,19 @@ static void take_common_options(const struct poptOption *table,
 
 /* ---- Arguments that name targets become values of the option "on" ---- */
 
-/* Reports whether an argument names a target and not a file. A command whose usage begins with FILE reads JSON
-   files. */
+/* Reports whether an argument names a file that the command may read. Few commands read whole folders. */
+static bool is_file(const char *text) {
+  struct stat of;
+  return stat(text, &of) == 0 && (!S_ISDIR(of.st_mode) || strstr(command->arguments, "DIRECTORY"));
+}
+
+/* Reports whether an argument names a target and not a file. A command whose usage begins with FILE reads JSON files,
+   and an index of .safetensors files holds matrices. */
 static bool is_target(const char *text) {
   if (!*text) return true; /* to be refused as the name of a target */
-  if (smma_ends_with(text, ".json")) return strncmp(command->arguments, "FILE", strlen("FILE")) != 0;
-  return access(text, F_OK) != 0 && smma_names_target(text);
+  if (smma_ends_with(text, ".json"))
+    return !smma_ends_with(text, ".index.json") && strncmp(command->arguments, "FILE", strlen("FILE")) != 0;
+  return !is_file(text) && smma_names_target(text);
 }
 
 /* popt silently drops arguments when it runs out of memory. So a dummy argument goes first: if it is missing, memory
@@ -413,7 +421,7 @@ static const char *first_argument[] = {"first", NULL};
 /* Sets the flag whose name, without "--", is the argument. Returns false if the command has none, or it is a file. */
 static bool take_flag(const struct poptOption *table, const char *text) {
   const struct poptOption *flag = smma_find_option(table, text);
-  if (!flag || !flag->arg || (flag->argInfo & POPT_ARG_MASK) != POPT_ARG_NONE || access(text, F_OK) == 0) return false;
+  if (!flag || !flag->arg || (flag->argInfo & POPT_ARG_MASK) != POPT_ARG_NONE || is_file(text)) return false;
   *(int *)flag->arg = 1;
   is_set[flag - table] = true;
   return true;

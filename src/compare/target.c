@@ -61,7 +61,16 @@ smma_format smma_common_d(const smma_product_target *target, size_t targets) {
 
 bool smma_check_target(const smma_product_target *target, smma_error *error) {
   const smma_plan *plan = target->product.plan;
+  const smma_instruction *i = target->instruction;
+  const size_t every = target->product.promote_every;
   smma_error why;
+  if (i->sparse)
+    return smma_fail(error,
+                     "%s is sparse: A needs metadata, which only single products take (gemm, matmul); name a dense "
+                     "instruction",
+                     i->name);
+  if (every % (size_t)i->k)
+    return smma_fail(error, "promote_every: %zu is not a multiple of %d, the K of %s", every, i->k, i->name);
   return !plan || smma_plan_check(plan, target->instruction, target->product.k, &why) == SMMA_OK ||
          smma_fail_as(error, why.status, "plan: %s: %s", target->plan ? target->plan : plan->name, why.text);
 }

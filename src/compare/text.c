@@ -4,6 +4,7 @@
 #include "compare/columns.h"
 #include "compare/compare.h"
 #include "core/bits.h"
+#include "host/count.h"
 #include "isa/format_name.h"
 
 /* The texts of a line of the table: of a target, or of a result of the user's own, whose operands are not known. */
@@ -89,8 +90,8 @@ static void print_beyond(FILE *stream, const smma_compare_result *x) {
 
 static void print_table(FILE *stream, const smma_compare_result *x, const char *const matrix[2]) {
   const smma_compare_request *r = x->request;
-  fprintf(stream, "%s (%zu x %zu) times %s (%zu x %zu): %zu results in %s\n\n", matrix[0], r->a.rows, r->a.columns,
-          matrix[1], r->b.rows, r->b.columns, results_of(x), smma_format_text(x->d));
+  fprintf(stream, "%s (%zu x %zu) times %s (%zu x %zu): %zu result%s in %s\n\n", matrix[0], r->a.rows, r->a.columns,
+          matrix[1], r->b.rows, r->b.columns, results_of(x), smma_plural(results_of(x)), smma_format_text(x->d));
   fprintf(stream, "%-*s %-*s %-*s  %12s %-8.8s  %13s  %16s  %24s\n", labels_width(x), "GPU", inputs_width(x),
           smma_inputs_heading(r->target, r->targets), names_width(x), "instruction", "differ from", r->target[0].label,
           "at most by", "end-to-end error", "error of the matrix unit");
@@ -98,7 +99,8 @@ static void print_table(FILE *stream, const smma_compare_result *x, const char *
   fprintf(stream,
           "\ndiffer: results that are not the same bits, and the largest difference of two results over the largest "
           "result\n"
-          "of %s. end-to-end error: the largest |result - exact product of the files| over the largest exact one.\n"
+          "of %s. end-to-end error: the largest |result - exact product of the given matrices| over the largest exact "
+          "one.\n"
           "error of the matrix unit: the same against the product of the matrices rounded to its inputs.\n",
           r->target[0].label);
   print_beyond(stream, x);

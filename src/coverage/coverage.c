@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/count.h"
 #include "host/load.h"
 #include "isa/catalogue.h"
 #include "page/page.h"
@@ -147,7 +148,7 @@ static smma_datum *block_squares(const smma_covered *c, const smma_event_block *
 
 static void add_covered(smma_datum *parts, const smma_covered *c) {
   smma_page_add(parts, "heading", smma_datum_print("%s %s", smma_arch_name(c->instruction), c->instruction->name));
-  smma_page_add(parts, "paragraph", smma_datum_print("%llu rows", (unsigned long long)c->rows));
+  smma_page_add(parts, "paragraph", smma_datum_print("%llu row%s", (unsigned long long)c->rows, smma_plural(c->rows)));
   smma_page_add(parts, "table", counts_table(c));
   for (int kind = 0, titled = -1; kind < SMMA_EVENT_KINDS; kind++)
     for (int b = 0; b < c->space.blocks; b++) {

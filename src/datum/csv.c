@@ -9,14 +9,18 @@ enum { LONGEST_PATH = 256 };
 static bool is_record(const smma_datum *d) { return smma_datum_kind_of(d) == SMMA_DATUM_RECORD; }
 static bool is_list(const smma_datum *d) { return smma_datum_kind_of(d) == SMMA_DATUM_LIST; }
 
-static bool is_table(const smma_datum *d) { return is_list(d) && is_record(smma_datum_at(d, 0)); }
-
-/* Returns the datum itself or the first element of a record that is a list of records; NULL if there is none. */
+/* Returns the datum itself or the first element of a record that is a list of records, with records in it if there is
+   one; NULL if there is none. */
 static const smma_datum *table_of(const smma_datum *d) {
-  if (is_table(d)) return d;
-  for (size_t i = 0; is_record(d) && i < smma_datum_size(d); i++)
-    if (is_table(smma_datum_at(d, i))) return smma_datum_at(d, i);
-  return NULL;
+  const smma_datum *empty = NULL;
+  if (smma_datum_is_table(d)) return d;
+  for (size_t i = 0; is_record(d) && i < smma_datum_size(d); i++) {
+    const smma_datum *list = smma_datum_at(d, i);
+    if (!smma_datum_is_table(list)) continue;
+    if (smma_datum_size(list)) return list;
+    if (!empty) empty = list;
+  }
+  return empty;
 }
 
 /* Receives a value of a record, and its key; for a value of a record within, the keys of both, separated by a dot. */
@@ -94,7 +98,7 @@ bool smma_datum_write_csv(const smma_datum *d, FILE *stream, smma_error *error) 
     visit_values(smma_datum_at(table, i), "", add_column, columns);
   if (done) row.cell = malloc((smma_datum_size(columns) + 1) * sizeof *row.cell);
   done = done && ((row.cell && smma_datum_is_complete(columns)) || smma_no_memory(error));
-  if (done) write_rows(table, &row, stream);
+  if (done && smma_datum_size(table)) write_rows(table, &row, stream);
   free(row.cell);
   smma_datum_free(columns);
   return done;

@@ -10,6 +10,7 @@
 struct smma_datum {
   smma_datum_kind kind;
   bool incomplete;
+  bool is_table; /* a list of records */
   union {
     bool flag;
     int64_t count;
@@ -80,6 +81,18 @@ smma_datum *smma_datum_print(const char *format, ...) {
 }
 
 smma_datum *smma_datum_list(void) { return new_datum(SMMA_DATUM_LIST); }
+
+smma_datum *smma_datum_table(void) {
+  smma_datum *d = smma_datum_list();
+  if (d) d->is_table = true;
+  return d;
+}
+
+bool smma_datum_is_table(const smma_datum *d) {
+  const smma_datum *first = smma_datum_kind_of(d) == SMMA_DATUM_LIST ? smma_datum_at(d, 0) : NULL;
+  return d && (d->is_table || smma_datum_kind_of(first) == SMMA_DATUM_RECORD);
+}
+
 smma_datum *smma_datum_record(void) { return new_datum(SMMA_DATUM_RECORD); }
 
 static bool is_parent(const smma_datum *d) { return d && (d->kind == SMMA_DATUM_LIST || d->kind == SMMA_DATUM_RECORD); }

@@ -43,6 +43,12 @@ smma_datum *smma_datum_print(const char *format, ...) __attribute__((format(prin
 smma_datum *smma_datum_list(void);
 smma_datum *smma_datum_record(void);
 
+/* Makes a list that is to hold records, so that it is a table also while it is empty. */
+smma_datum *smma_datum_table(void);
+
+/* Reports whether the datum is a list of records. */
+bool smma_datum_is_table(const smma_datum *datum);
+
 /* smma_datum_texts makes a list of `count` strings. smma_datum_list_of makes a list of `count` arguments of type
    smma_datum *, and takes them over. */
 smma_datum *smma_datum_texts(const char *const *text, size_t count);

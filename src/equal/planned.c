@@ -1,10 +1,12 @@
 #include "equal/planned.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "equal/planned_parts.h"
 #include "equal/product.h"
 #include "equal/sums.h"
+#include "host/count.h"
 #include "isa/catalogue.h"
 #include "isa/formats.h"
 #include "isa/key.h"
@@ -118,8 +120,8 @@ static void append_schedule(const smma_schedule *s, char *text, size_t size) {
     additions += t->kind == SMMA_TASK_FOLD;
   }
   if (chain_end != s->steps) chains++;
-  ADD("%zu call%s in %zu chain%s", s->steps, s->steps == 1 ? "" : "s", chains, chains == 1 ? "" : "s");
-  if (additions) ADD(", %zu addition%s", additions, additions == 1 ? "" : "s");
+  ADD("%zu call%s in %zu chain%s", s->steps, smma_plural(s->steps), chains, smma_plural(chains));
+  if (additions) ADD(", %zu addition%s", additions, smma_plural(additions));
 }
 
 /* Describes where the targets differ: in the rule, the epilogue or the schedule. */
@@ -127,15 +129,17 @@ static void describe_difference(const smma_planned_pair *x, const smma_planned_s
   const smma_planned *t = x->target;
   char *text = x->result->why;
   const size_t size = sizeof x->result->why;
+  char sum[2][96] = {"", ""};
   bool has_text = false;
   *text = 0;
   if (!smma_planned_same_rules(x)) has_text = smma_add_differences(t[0].instruction, t[1].instruction, text, size);
   if (!smma_same_epilogue(x->plan[0], x->plan[1])) ADD("%sthe epilogue", has_text ? ", " : ""), has_text = true;
-  ADD("%sthe sum (%s: ", has_text ? ", " : "", t[0].label);
-  append_schedule(&c->schedule[0], text, size);
-  ADD("; %s: ", t[1].label);
-  append_schedule(&c->schedule[1], text, size);
-  ADD(")");
+  append_schedule(&c->schedule[0], sum[0], sizeof sum[0]);
+  append_schedule(&c->schedule[1], sum[1], sizeof sum[1]);
+  if (strcmp(sum[0], sum[1]) != 0)
+    ADD("%sthe sum (%s: %s; %s: %s)", has_text ? ", " : "", t[0].label, sum[0], t[1].label, sum[1]);
+  else if (!has_text)
+    ADD("the sum (both: %s)", sum[0]);
 }
 
 static void describe_proof(smma_planned_equality *r, smma_planned_proof p) {
@@ -251,8 +255,9 @@ static bool exchanged_sum(const smma_planned_pair *x, smma_planned_schedules *c,
   return done;
 }
 
-/* Appends the k below 512 that can provably be exchanged with k = 0 without a change of the sum. */
-static bool append_exchangeable(const smma_planned_pair *x, smma_planned_schedules *c, char *text, size_t size) {
+/* Appends the k below 512 that can provably be exchanged with k = 0 without a change of the sum, and counts them. */
+static bool append_exchangeable(const smma_planned_pair *x, smma_planned_schedules *c, char *text, size_t size,
+                                size_t *count) {
   const size_t most = c->k < EVERY_K_UP_TO ? c->k : EVERY_K_UP_TO;
   smma_sums sums = {0};
   size_t own, sum, first = 0, before = 0;
@@ -261,7 +266,7 @@ static bool append_exchangeable(const smma_planned_pair *x, smma_planned_schedul
     bool any = k < most;
     if (any) done = exchanged_sum(x, c, &sums, 0, k, &sum), any = done && sum == own;
     if (any && !first) first = k;
-    if (any) before = k;
+    if (any) before = k, ++*count;
     if (any || !first) continue;
     ADD(first == before ? "%s%zu" : "%s%zu to %zu", *text ? ", " : "", first, before);
     first = 0;
@@ -270,8 +275,8 @@ static bool append_exchangeable(const smma_planned_pair *x, smma_planned_schedul
   return done || smma_no_memory(x->error);
 }
 
-/* Proves, if possible, that any order of k gives the same sum. */
-static bool prove_any_order(const smma_planned_pair *x, const smma_planned_schedules *c) {
+/* Proves, if possible, that any order of k gives the same sum, because all sums are exact. */
+static bool prove_exact_order(const smma_planned_pair *x, const smma_planned_schedules *c) {
   smma_planned_equality *r = x->result;
   const bool exact = smma_planned_are_exact(x, c);
   if (!exact && !smma_wraps(&x->operation[0])) return false;
@@ -285,13 +290,29 @@ static bool prove_any_order(const smma_planned_pair *x, const smma_planned_sched
   return true;
 }
 
-static bool find_order(const smma_planned_pair *x, const smma_planned_schedules *c, uint64_t rows, uint64_t seed,
+/* Proves, if possible, that any order of k gives the same sum: because sums are exact, or because every k can be
+   exchanged with k = 0, so that every order is a series of such exchanges. Otherwise sets the k of such exchanges. */
+static bool prove_any_order(const smma_planned_pair *x, smma_planned_schedules *c, smma_planned_freedom *f) {
+  smma_planned_equality *r = x->result;
+  size_t count = 0;
+  if (prove_exact_order(x, c)) return true;
+  if (!append_exchangeable(x, c, f->within, sizeof f->within, &count)) return false;
+  if (count + 1 < c->k) return true;
+  snprintf(r->why, sizeof r->why, "%s",
+           c->k == 1 ? "there is one product" : "all products are in one fused sum, which has no order");
+  r->answer = SMMA_PROVED, r->k = c->k;
+  *f->within = 0;
+  return true;
+}
+
+static bool find_order(const smma_planned_pair *x, smma_planned_schedules *c, uint64_t rows, uint64_t seed,
                        smma_planned_freedom *f) {
   const size_t group = x->operation[0].scale_block ? (size_t)x->operation[0].scale_block : 1;
   const size_t block = (size_t)smma_block_of(&x->operation[0]), k = c->k;
   const size_t other[] = {k - 1, block % k, k / 2, 1 % k, 2 % k};
   smma_planned_equality *r = x->result;
-  if (prove_any_order(x, c)) return true;
+  if (!prove_any_order(x, c, f)) return false;
+  if (r->answer == SMMA_PROVED) return true;
   for (size_t n = 0; n < sizeof other / sizeof *other && !r->row.witness.found; n++) {
     const smma_planned_exchange e = {true, {0, other[n]}};
     if (group > 1 || other[n] == 0) continue;
@@ -326,8 +347,7 @@ bool smma_find_planned_freedom(const smma_planned *target, size_t k, uint64_t ro
   if (!prepare(&x)) return false;
   if (k ? !compile(&x, k, &c) : !choose_k(&x, &k, &c)) return false;
   f->k = f->order.k = k;
-  done = find_order(&x, &c, rows, seed, f) &&
-         (f->order.answer == SMMA_PROVED || append_exchangeable(&x, &c, f->within, sizeof f->within));
+  done = find_order(&x, &c, rows, seed, f);
   free_compiled(&c);
   return done;
 }

@@ -162,8 +162,10 @@ static void print_planned_freedom(FILE *stream, const smma_equal_target *s, cons
       print_planned_row(stream, &e->row, "in order", other);
       break;
     case SMMA_CANNOT_TELL:
-      fprintf(stream, "order of k: cannot tell, because no proof covers it; %llu rows with K = %zu agree\n",
-              (unsigned long long)e->row.witness.rows, f->k);
+      fprintf(stream, "order of k: cannot tell, because no proof covers it");
+      if (e->row.witness.rows)
+        fprintf(stream, "; %llu rows with K = %zu agree", (unsigned long long)e->row.witness.rows, f->k);
+      fprintf(stream, "\n");
   }
   if (*f->within) fprintf(stream, "any order, proved for K = %zu, of k = 0 and %s\n", f->k, f->within);
 }

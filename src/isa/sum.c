@@ -4,13 +4,14 @@
 #include <string.h>
 
 #include "core/chains.h"
+#include "host/count.h"
 #include "isa/catalogue.h"
 #include "isa/compose.h"
 #include "isa/format_name.h"
 
 /* Appends "16 products" or "1 product". */
 static void add_products(char *text, int count) {
-  smma_append_text(text, SMMA_SUM_WORDS_SIZE, "%d product%s", count, count == 1 ? "" : "s");
+  smma_append_text(text, SMMA_SUM_WORDS_SIZE, "%d product%s", count, smma_plural(count));
 }
 
 /* Appends the direction of a rounding, with its ties in brackets, such as "to nearest (ties away from zero)". */

@@ -367,6 +367,9 @@ static bool add_targets(smma_match_study *x, const smma_match_target *targets, s
   for (int arch = 0; !count && arch < SMMA_ARCH_COUNT; arch++)
     if (!add_gpu(x, smma_architectures[arch].name, error)) return false;
   for (size_t n = 0; n < count; n++)
+    if (targets[n].only && targets[n].only->sparse)
+      return smma_fail(error, "--on: %s is sparse: it does not multiply two whole matrices", targets[n].only->name);
+  for (size_t n = 0; n < count; n++)
     if (targets[n].only ? !add_instruction(x, targets[n].only, error) : !add_gpu(x, targets[n].gpu, error))
       return false;
   return add_cuda_cores(x, error);

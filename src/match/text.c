@@ -1,6 +1,7 @@
 /* Prints the result of a search for plans. */
 #include <string.h>
 
+#include "host/count.h"
 #include "isa/key.h"
 #include "match/study.h"
 #include "rows/datum.h"
@@ -62,7 +63,7 @@ static void print_exact(FILE *stream, const smma_match_study *x) {
 
 static void print_fits(FILE *stream, const smma_match_study *x) {
   const smma_match *m = &x->found;
-  fprintf(stream, "fits: all %zu elements\n", x->data.m * x->data.n);
+  fprintf(stream, "fits: all %zu element%s\n", x->data.m * x->data.n, smma_plural(x->data.m * x->data.n));
   for (size_t f = 0; f < m->fits && f < MOST_SHOWN; f++) {
     fprintf(stream, "%-2zu ", f + 1);
     print_candidate(stream, m, &m->fit[f], f && m->fit[f].of == m->fit[0].of);
@@ -87,7 +88,8 @@ static void print_first(FILE *stream, const smma_match_study *x, const smma_matc
 static void print_none(FILE *stream, const smma_match_study *x) {
   const smma_match *m = &x->found;
   char text[256];
-  fprintf(stream, "none: no candidate gives all %zu elements\n", x->data.m * x->data.n);
+  fprintf(stream, "none: no candidate gives all %zu element%s\n", x->data.m * x->data.n,
+          smma_plural(x->data.m * x->data.n));
   if (*smma_match_hint(m, text, sizeof text)) fprintf(stream, "%s\n", text);
   if (x->request->a_format == SMMA_NO_FORMAT && x->data.a_format == SMMA_F32 && x->data.b_format == SMMA_F32)
     fprintf(
@@ -130,8 +132,8 @@ void smma_print_match(FILE *stream, const smma_match_study *x, double seconds) {
            x->data.a_format == x->data.b_format ? "" : smma_format_text(x->data.b_format));
   fprintf(stream, "A (%zu x %zu) times B (%zu x %zu) in %s, D in %s\n", x->data.m, x->data.k, x->data.k, x->data.n,
           inputs, smma_format_text(x->data.d_format));
-  fprintf(stream, "%zu plans around %zu functions of instructions: %zu candidates that differ with this K, %.1f s\n\n",
-          m->plans, m->classes, m->candidates, seconds);
+  fprintf(stream, "%zu plans around %zu function%s of instructions: %zu candidates that differ with this K, %.1f s\n\n",
+          m->plans, m->classes, smma_plural(m->classes), m->candidates, seconds);
   print_mode(stream, x);
   if (m->fits)
     print_fits(stream, x);

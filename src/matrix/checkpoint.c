@@ -121,6 +121,15 @@ static bool select_index(smma_checkpoint *c, smma_matrix_part p) {
   return true;
 }
 
+/* Drops axes of length 1 before a matrix from its shape and from that of its rows' factors, as an index [0] does. */
+static void drop_leading_ones(smma_shape *elements, smma_shape *scales) {
+  while (elements->count > 2 && elements->extent[0] == 1 && scales->count == elements->count - 1 &&
+         scales->extent[0] == 1) {
+    smma_shape_drop_ones(elements, elements->count - 1);
+    smma_shape_drop_ones(scales, scales->count - 1);
+  }
+}
+
 /* Makes a matrix of the elements' shape. gpt-oss has one more axis, because it stores a row as blocks of bytes. */
 static bool take_shape(smma_checkpoint *c, smma_tensor *tensor) {
   smma_shape *shape = &c->part[SMMA_MATRIX_ELEMENTS].shape;
@@ -128,6 +137,7 @@ static bool take_shape(smma_checkpoint *c, smma_tensor *tensor) {
   size_t elements;
   char text[SMMA_SHAPE_TEXT], reason[2 * SMMA_SHAPE_TEXT];
   if (!select_index(c, SMMA_MATRIX_ELEMENTS)) return false;
+  if (c->names && !c->is_indexed) drop_leading_ones(shape, &c->part[SMMA_MATRIX_SCALES].shape);
   if (c->names && strcmp(c->names->end[SMMA_MATRIX_ELEMENTS], "_blocks") == 0) {
     smma_shape_drop_ones(shape, 3);
     if (shape->count >= 3) shape->extent[shape->count - 2] *= shape->extent[shape->count - 1], shape->count--;

@@ -77,12 +77,26 @@ static bool is_end_of_elements(const char *text) {
   return *text == '.';
 }
 
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* Reports whether `query` may be a short form of a name that goes on with `rest`: "layers.1" is none of "layers.10",
+   and "l.weight" none of "l.weight_scale". */
+static bool is_short_form(const char *query, const char *rest) {
+  const size_t length = strlen(query);
+  size_t before;
+  if (!length || !*rest) return true;
+  if (is_digit(query[length - 1]) && is_digit(*rest)) return false;
+  return *rest != '_' || !smma_name_ends(query, "weight", &before);
+}
+
 /* Reports whether the name, or what follows a '.' in it, begins with `query`, which must be whole components of the
    name if `whole`. */
 static bool begins(const char *name, const char *query, bool whole) {
   const size_t length = strlen(query);
   for (const char *at = name; at; at = strchr(at, '.'), at = at ? at + 1 : NULL)
-    if (strncmp(at, query, length) == 0 && (!whole || is_end_of_elements(at + length))) return true;
+    if (strncmp(at, query, length) == 0 &&
+        (whole ? is_end_of_elements(at + length) : is_short_form(query, at + length)))
+      return true;
   return false;
 }
 

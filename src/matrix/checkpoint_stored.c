@@ -96,13 +96,22 @@ static bool read_elements(smma_checkpoint *c, smma_stored *s) {
 
 /* ---- Scale factors ---- */
 
-/* Returns the number of elements along an axis that share a factor. It is the whole axis or a power of two, or 0 if the
-   number of factors fits neither. */
-static size_t share(size_t extent, size_t factors) {
+/* Returns the number of elements along an axis that share a factor. It is the whole axis, or in groups along rows or
+   columns an equal part of it, or a power of two; 0 if the number of factors fits none of these. */
+static size_t share(size_t extent, size_t factors, bool groups) {
   if (factors == 1) return extent ? extent : 1;
+  if (groups && extent % factors == 0) return extent / factors;
   for (size_t n = 1; n && n <= extent; n *= 2)
     if (extent / n + (extent % n != 0) == factors) return n;
   return 0;
+}
+
+/* Reports whether blocks of a size that is no power of two fit an axis as well. Square blocks, and those of 128 along
+   the only axis that is divided, are taken for what they seem: libraries write these. */
+static bool is_ambiguous(const smma_stored *s, int axis, size_t factors, size_t other_factors) {
+  const size_t extent = axis ? s->columns : s->rows, block = s->block[axis];
+  if (factors == 1 || extent % factors || extent / factors == block) return false;
+  return other_factors == 1 ? block != 128 : block != s->block[1 - axis];
 }
 
 /* Determines the blocks from the shape of the scale factors. They have two axes, or there is one factor for each row,
@@ -114,12 +123,16 @@ static bool take_blocks(smma_checkpoint *c, smma_stored *s) {
   const size_t rows = shape->count ? shape->extent[0] : 1, columns = shape->count == 2 ? shape->extent[1] : 1;
   const bool fits = shape->count <= 2 && (shape->count != 1 || rows == 1 || rows == s->rows);
   const size_t block = s->scale == SMMA_UE4M3 ? 16 : 32;
-  s->block[0] = share(s->rows, rows), s->block[1] = share(s->columns, columns);
+  const bool by_row = rows == s->rows, by_column = columns == s->columns;
+  s->block[0] = share(s->rows, rows, by_column), s->block[1] = share(s->columns, columns, by_row);
   s->scale_columns = columns, s->scale_count = rows * columns;
   smma_shape_text(shape, of_scales);
   snprintf(reason, sizeof reason, "shape %s does not fit the %zu x %zu elements of '%.100s'", of_scales, s->rows,
            s->columns, c->name[SMMA_MATRIX_ELEMENTS]);
   if (!fits || !s->block[0] || !s->block[1]) return smma_checkpoint_fail(c, SMMA_MATRIX_SCALES, reason);
+  if (!by_row && !by_column && (is_ambiguous(s, 0, rows, columns) || is_ambiguous(s, 1, columns, rows)))
+    return smma_checkpoint_fail(c, SMMA_MATRIX_SCALES,
+                                "blocks of several sizes fit its shape; dequantise it, and save the numbers");
   if (s->scale == SMMA_F32 || s->block[0] > 1) return true;
   s->block[1] = block; /* also if a row is shorter */
   return columns == s->columns / block + (s->columns % block != 0) ||

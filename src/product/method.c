@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/count.h"
 #include "isa/catalogue.h"
 #include "numerics/words.h"
 
@@ -147,7 +148,8 @@ bool smma_choose_fallback(const smma_method_options *o, smma_format data, const 
 
 const char *smma_method_text(const smma_method_options *o, const smma_method *m, char text[64]) {
   if (m->kind == SMMA_METHOD_SLICES)
-    snprintf(text, 64, "ozaki, %d slices of A and %d of B, of %d bits", m->used[0], m->used[1], m->slices.bits);
+    snprintf(text, 64, "ozaki, %d slice%s of A and %d of B, of %d bits", m->used[0], smma_plural((size_t)m->used[0]),
+             m->used[1], m->slices.bits);
   else
     snprintf(text, 64, "%s, p = %d", o->method, m->words.words);
   return text;

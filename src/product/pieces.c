@@ -76,6 +76,11 @@ static bool open_source(job *j, smma_product_matrix which, axis down, axis acros
   s->path = j->product->request->of[which].path;
   s->down = down, s->across = across;
   if (!s->path) return true;
+  if (strstr(s->path, ".safetensors")) {
+    s->path = NULL;
+    return smma_fail(error, "%s: pieces are read from .npy files; save it as .npy, or leave out --memory and mpirun",
+                     j->product->request->of[which].path);
+  }
   if (smma_npy_open(s->path, &s->file, error)) return true;
   s->path = NULL;
   return false;

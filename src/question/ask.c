@@ -20,7 +20,7 @@ typedef struct {
 
 const smma_question *smma_require_question(const char *name, smma_error *error) {
   const smma_question *e = smma_find_question(name);
-  char list[512] = "";
+  char list[sizeof error->text] = "";
   if (e) return e;
   for (size_t i = 0; i < SMMA_QUESTION_COUNT; i++)
     smma_append_text(list, sizeof list, "%s%s", i ? ", " : "", smma_questions[i]->name);

@@ -221,8 +221,14 @@ static bool check_path(work *w, const char *path, bool named_by_user) {
 static bool check_paths(work *w) {
   const smma_verify_request *q = w->request;
   for (const char *const *path = q->paths; *path; path++) {
+    const size_t before = w->at;
     if (!q->input || strcmp(*path, "-") != 0) {
       if (!check_path(w, *path, true)) return false;
+      if (w->at == before)
+        return smma_fail(w->error,
+                         "%s: no vector file found; a vector file is a binary one, or a .txt, .csv, .json or .jsonl "
+                         "file with the header of one",
+                         *path);
     } else if (!w->found && !check(w, q->input, "standard input")) {
       return false;
     }
@@ -262,14 +268,10 @@ static bool classify(smma_verification *v, smma_error *error) {
 
 bool smma_verify(const smma_verify_request *q, smma_verification *v, smma_error *error) {
   work w = {.request = q, .result = v, .has_memory = true, .error = error};
-  *v = (smma_verification){.is_whole = true, .shown = q->mismatch ? NULL : smma_datum_list()};
+  *v = (smma_verification){.is_whole = true, .shown = q->mismatch ? NULL : smma_datum_table()};
   v->unit = has_unit(q) ? q->unit->name : "the file";
   v->against = has_unit(q) ? "the file" : "the model";
   if (!(q->rows ? check_memory(&w) : check_paths(&w))) return false;
-  if (v->files == 0 && v->is_whole)
-    return smma_fail(error,
-                     "no vector file found; a vector file is a binary one, or a .txt, .csv, .json or .jsonl file with "
-                     "the header of one");
   return classify(v, error);
 }
 

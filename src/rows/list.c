@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/count.h"
 #include "io/count.h"
 #include "isa/format_name.h"
 
@@ -118,11 +119,11 @@ bool smma_list_read(const char *text, const smma_list_form *f, int count, bool p
   int found;
   if (!read_elements(text, f, count, out, &found, error)) return false;
   if (found > count || found == 0 || (found < count && !pads))
-    return smma_fail(error, "%s has %d element%s, but the instruction takes %d%s", f->option, found,
-                     found == 1 ? "" : "s", count, found < count && count > 1 ? " ('X*N' stands for N times X)" : "");
+    return smma_fail(error, "%s has %d element%s, but the instruction takes %d%s", f->option, found, smma_plural(found),
+                     count, found < count && count > 1 ? " ('X*N' stands for N times X)" : "");
   if (found == count) return true;
   memset(out + found, 0, (size_t)(count - found) * sizeof *out);
-  smma_say(f->notes, "%s has %d element%s; the other %d of K = %d are 0", f->option, found, found == 1 ? "" : "s",
+  smma_say(f->notes, "%s has %d element%s; the other %d of K = %d are 0", f->option, found, smma_plural(found),
            count - found, count);
   return true;
 }

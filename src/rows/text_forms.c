@@ -78,6 +78,10 @@ bool smma_json_read_header(smma_text_reader *reader, smma_error *error) {
   if (!d)
     smma_text_fail(reader, reader->text, error,
                    "not a whole record; JSON is read a row a line, as 'softmma vectors convert' writes it");
+  if (d && smma_datum_get(d, "rows"))
+    good = smma_text_fail(reader, reader->text, error,
+                          "rows stand in the line of the header; JSON is read a row a line, as 'softmma vectors "
+                          "convert' writes it");
   for (int i = 0; d && good && i < SMMA_KEY_COUNT; i++)
     if (smma_datum_get(d, smma_text_keys[i]))
       good = set_json_value(reader, (smma_text_key)i, smma_datum_get(d, smma_text_keys[i]), error);

@@ -146,6 +146,7 @@ bool smma_text_take_comment(smma_text_reader *reader, smma_span line, smma_error
   smma_span key, value;
   const char *nul = memchr(line.text, '\0', line.length);
   if (nul) return smma_text_fail(reader, nul, error, "a NUL byte; this is no text file");
+  while (line.length && line.text[line.length - 1] == ',') line.length--; /* empty cells of a spreadsheet */
   if (!smma_split_key(line, &key, &value)) return true;
   for (int i = 0; i < SMMA_KEY_COUNT; i++)
     if (smma_span_equals(key, smma_text_keys[i])) return smma_text_set_key(reader, (smma_text_key)i, value, error);

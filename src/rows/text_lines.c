@@ -33,6 +33,13 @@ static void take_bytes(smma_text_reader *reader) {
   reader->taken += count + reader->ended;
 }
 
+/* Removes the byte order mark with which some programs begin text in UTF-8. */
+static void skip_byte_order_mark(smma_text_reader *reader) {
+  if (reader->length < 3 || memcmp(reader->text, "\xef\xbb\xbf", 3) != 0) return;
+  reader->length -= 3;
+  memmove(reader->text, reader->text + 3, reader->length);
+}
+
 /* Reads one line into reader->text, without its line end. Returns SMMA_VECTOR_ROW for any line. */
 static smma_vector_status read_line(smma_text_reader *reader, smma_error *error) {
   if (reader->too_long) return fail_long_line(reader, error);
@@ -45,6 +52,7 @@ static smma_vector_status read_line(smma_text_reader *reader, smma_error *error)
     smma_fail(error, "%s: line %llu: cannot read: %s", reader->path, reader->line, strerror(errno));
     return SMMA_VECTOR_ERROR;
   }
+  if (reader->line == 1) skip_byte_order_mark(reader);
   return reader->ended || reader->length > 0 ? SMMA_VECTOR_ROW : SMMA_VECTOR_END;
 }
 

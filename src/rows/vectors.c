@@ -262,5 +262,5 @@ bool smma_vector_finish(smma_vector_writer *w, smma_error *error) {
                                                 (unsigned long long)w->announced, (unsigned long long)w->rows);
   if (ferror(w->stream)) return true; /* the caller checks the stream and reports its error */
   if (fseeko(w->stream, 0, SEEK_SET) == 0 && write_header(w, error) && fseeko(w->stream, 0, SEEK_END) == 0) return true;
-  return smma_fail(error, "the header cannot be completed: %s", strerror(errno));
+  return ferror(w->stream) || smma_fail(error, "the header cannot be completed: %s", strerror(errno));
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/count.h"
 #include "host/error.h"
 #include "isa/ascii.h"
 #include "isa/catalogue.h"
@@ -121,7 +122,7 @@ static void put_assertion(smma_rtl_writer *w, const smma_rtl_unit *u, int stages
   if (!stages) smma_rtl_put(w, "    input  logic clk,\n");
   put_ports(w, u, stages);
   smma_rtl_put(w, "    input  logic [%d:0] d // the design's result, %d clock cycle%s after its operands\n);\n",
-               smma_encoding_of(u->o.d).bits - 1, stages, stages == 1 ? "" : "s");
+               smma_encoding_of(u->o.d).bits - 1, stages, smma_plural(stages));
   smma_rtl_put(w, "  logic [%d:0] expected;\n", smma_encoding_of(u->o.d).bits - 1);
   smma_rtl_put(w, "  %s reference (%s.a(a), .b(b), .c(c), %s.d(expected));\n", u->name, stages ? ".clk(clk), " : "",
                scales);

@@ -46,13 +46,14 @@ void smma_put_target_error(smma_datum *record, const smma_product_target *t, con
   smma_datum_put(record, "bound", e->unbounded ? smma_datum_null() : smma_datum_real(e->most_bound));
   smma_put_count(record, "unbounded", e->unbounded);
   smma_put_count(record, "left_out", e->special);
+  smma_put_count(record, "overflowed", e->overflowed);
 }
 
 static smma_datum *verdict_datum(const smma_tolerance_result *x, smma_mutant mutant) {
   const smma_verdict *v = &x->verdict[mutant];
   smma_datum *record = smma_datum_record();
   smma_put_text(record, "wrong", smma_mutant_name(mutant));
-  smma_put_real(record, "measured", v->measured);
+  smma_datum_put(record, "measured", x->is_measured ? smma_datum_real(v->measured) : smma_datum_null());
   smma_datum_put(record, "proven", x->is_proven ? smma_datum_real(v->proven) : smma_datum_null());
   smma_put_real(record, "bound", v->bound);
   smma_put_flag(record, "some_tolerance_refuses", v->possible);
@@ -78,7 +79,7 @@ smma_datum *smma_tolerance_datum(const smma_tolerance_result *x) {
   smma_put_count(record, "elements", x->rows * x->columns);
   smma_put_real(record, "margin", r->margin);
   smma_datum_put(record, "units", units);
-  smma_datum_put(record, "measured", accepted(true, x->measured));
+  smma_datum_put(record, "measured", accepted(x->is_measured, x->measured));
   smma_datum_put(record, "proven", accepted(x->is_proven, x->proven));
   smma_datum_put(record, "mutants", mutants);
   return record;
@@ -105,6 +106,13 @@ static void write_expression(const smma_tolerance_result *x, FILE *stream) {
   if (x->has_c && g->beta != 1) fprintf(stream, " + %.9g * C.double()", g->beta);
 }
 
+/* Reports whether exact results are NaN or infinite. */
+static bool has_special(const smma_tolerance_result *x) {
+  bool has = false;
+  for (size_t i = 0; i < x->request->targets; i++) has = has || x->target[i].special;
+  return has;
+}
+
 static void write_line(const smma_tolerance_result *x, smma_tolerance t, const char *what, FILE *stream) {
   const smma_tolerance_request *r = x->request;
   char text[SMMA_OPERANDS_TEXT];
@@ -114,7 +122,7 @@ static void write_line(const smma_tolerance_result *x, smma_tolerance t, const c
             r->target[i].plan ? r->target[i].plan : "");
   fprintf(stream, "\ntorch.testing.assert_close(D.double(), ");
   write_expression(x, stream);
-  fprintf(stream, ", rtol=%.1e, atol=%.1e)\n", t.relative, t.absolute);
+  fprintf(stream, ", rtol=%.1e, atol=%.1e%s)\n", t.relative, t.absolute, has_special(x) ? ", equal_nan=True" : "");
 }
 
 char *smma_tolerance_paste(const smma_tolerance_result *x) {
@@ -125,7 +133,7 @@ char *smma_tolerance_paste(const smma_tolerance_result *x) {
   if (!stream) return NULL;
   locale = smma_locale_enter();
   snprintf(what, sizeof what, x->request->margin == 1 ? "measured" : "%g times what was measured", x->request->margin);
-  write_line(x, x->measured, what, stream);
+  if (x->is_measured) write_line(x, x->measured, what, stream);
   if (x->is_proven) write_line(x, x->proven, "proven for these operands", stream);
   smma_locale_leave(locale);
   if (fclose(stream) == 0) return text;

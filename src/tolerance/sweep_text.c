@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compare/columns.h"
+#include "host/count.h"
 #include "tolerance/sweep.h"
 
 static void print_heads(FILE *stream, const smma_sweep_result *x, const smma_product_target *t) {
@@ -40,11 +41,11 @@ void smma_print_sweep(FILE *stream, const smma_sweep_result *x) {
   const bool formats = r->sweep.kind == SMMA_SWEEP_FORMAT;
   const char *label = NULL;
   char text[SMMA_OPERANDS_TEXT];
-  size_t special = 0;
+  size_t special = 0, overflowed = 0;
   fprintf(stream, "|result - exact| over %s; ", r->sweep.name);
   if (r->sweep.kind != SMMA_SWEEP_K) fprintf(stream, "K = %zu, ", x->row[0].k);
-  fprintf(stream, "%s; measured on %zu elements (%zu x %zu)\n", smma_sweep_operands(r, text), x->rows * x->columns,
-          x->rows, x->columns);
+  fprintf(stream, "%s; measured on %zu element%s (%zu x %zu)\n", smma_sweep_operands(r, text), x->rows * x->columns,
+          smma_plural(x->rows * x->columns), x->rows, x->columns);
   for (const smma_sweep_row *row = x->row; row < x->row + x->count; row++) {
     const smma_product_target *t = &r->of.target[row->target];
     const bool begins = row == x->row || (formats ? strcmp(label, t->label) != 0 : row->target != row[-1].target);
@@ -52,11 +53,16 @@ void smma_print_sweep(FILE *stream, const smma_sweep_result *x) {
     if (begins) print_heads(stream, x, t);
     label = t->label;
     print_row(stream, x, row);
-    special += row->error.special;
+    special = smma_most(special, row->error.special), overflowed = smma_most(overflowed, row->error.overflowed);
   }
   if (formats) print_missing(stream, r, label);
   if (r->sweep.kind == SMMA_SWEEP_SLICES)
-    fprintf(stream, "\nauto takes %d slices of A and %d of B; the product is then exact, and rounded once\n",
-            x->automatic[0], x->automatic[1]);
-  if (special) fprintf(stream, "%zu elements are left out, because operands of theirs are NaN or infinite\n", special);
+    fprintf(stream, "\nauto takes %d slice%s of A and %d of B; the product is then exact, and rounded once\n",
+            x->automatic[0], smma_plural((size_t)x->automatic[0]), x->automatic[1]);
+  if (special)
+    fprintf(stream, "a line leaves out up to %zu element%s with operands that are NaN or infinite\n", special,
+            smma_plural(special));
+  if (overflowed)
+    fprintf(stream, "a line leaves out up to %zu result%s infinite or NaN where the exact result is not\n", overflowed,
+            overflowed == 1 ? " that is" : "s that are");
 }

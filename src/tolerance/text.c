@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "compare/columns.h"
+#include "host/count.h"
 #include "isa/format_name.h"
 #include "tolerance/tolerance.h"
 
@@ -10,16 +11,27 @@ static const char *const quantile_names[SMMA_QUANTILES] = {"50 %", "90 %", "99 %
 
 static void print_heading(FILE *stream, const smma_tolerance_result *x) {
   const smma_target_error *t = x->target;
+  const size_t elements = x->rows * x->columns;
   char text[SMMA_OPERANDS_TEXT];
   fprintf(stream, "%zu x %zu x %zu (M x N x K), %s, results in %s", x->m, x->n, x->k,
           smma_tolerance_operands(x->request, text), smma_format_text(t->stored));
   if (t->stored != t->d) fprintf(stream, ", rounded from %s", smma_format_text(t->d));
   if (x->rows == x->m && x->columns == x->n)
-    fprintf(stream, "; measured on %zu elements (%zu x %zu)\n", x->rows * x->columns, x->rows, x->columns);
+    fprintf(stream, "; measured on %zu element%s (%zu x %zu)\n", elements, smma_plural(elements), x->rows, x->columns);
   else
-    fprintf(stream, "; measured on %zu elements of this K (%zu x %zu x %zu)\n", x->rows * x->columns, x->rows,
-            x->columns, x->k);
+    fprintf(stream, "; measured on %zu element%s of this K (%zu x %zu x %zu)\n", elements, smma_plural(elements),
+            x->rows, x->columns, x->k);
   fprintf(stream, "exact results: |x| 50 %% %.3g, 99 %% %.3g, max %.3g\n\n", x->exact[0], x->exact[2], x->exact[4]);
+}
+
+static size_t unbounded_of(const smma_target_error *t) { return t->unbounded; }
+static size_t special_of(const smma_target_error *t) { return t->special; }
+
+/* Returns words before the largest of the targets' counts. */
+static const char *up_to(const smma_tolerance_result *x, size_t (*count_of)(const smma_target_error *t)) {
+  bool same = true;
+  for (size_t i = 1; i < x->request->targets; i++) same = same && count_of(&x->target[i]) == count_of(&x->target[0]);
+  return same ? "" : "up to ";
 }
 
 static void print_errors(FILE *stream, const smma_tolerance_result *x) {
@@ -45,14 +57,20 @@ static void print_errors(FILE *stream, const smma_tolerance_result *x) {
       fprintf(stream, "  %9.2f\n", t->most_bound / most);
     else
       fprintf(stream, "  %9s\n", "-");
-    unbounded += t->unbounded, special += t->special;
+    unbounded = smma_most(unbounded, t->unbounded), special = smma_most(special, t->special);
   }
   fprintf(stream,
           "bound: the greatest of all elements' bounds, which no result of the unit can exceed (docs/tolerance.md)\n");
   if (unbounded)
-    fprintf(stream, "%zu elements have no bound: a sum of theirs may overflow, or the unit is a composition\n",
-            unbounded);
-  if (special) fprintf(stream, "%zu elements are left out, because operands of theirs are NaN or infinite\n", special);
+    fprintf(stream, "%s%zu element%s no bound: a sum may overflow, or the unit is a composition\n",
+            up_to(x, unbounded_of), unbounded, unbounded == 1 ? " has" : "s have");
+  if (special)
+    fprintf(stream, "%s%zu element%s left out, because operands are NaN or infinite\n", up_to(x, special_of), special,
+            special == 1 ? " is" : "s are");
+  for (size_t i = 0; i < targets; i++)
+    if (x->target[i].overflowed)
+      fprintf(stream, "%s, %s: %zu result%s infinite or NaN where the exact result is not\n", target[i].label,
+              target[i].instruction->name, x->target[i].overflowed, x->target[i].overflowed == 1 ? " is" : "s are");
 }
 
 static void print_tolerance(FILE *stream, const char *what, smma_tolerance t) {
@@ -71,7 +89,8 @@ static void print_verdicts(FILE *stream, const smma_tolerance_result *x) {
   for (int m = 0; m < SMMA_MUTANTS; m++) {
     const smma_verdict *v = &x->verdict[m];
     if (!v->applies) continue;
-    fprintf(stream, "%-30s  %-19s  %-19s  %s\n", smma_mutant_name((smma_mutant)m), verdict_text(v->measured, measured),
+    fprintf(stream, "%-30s  %-19s  %-19s  %s\n", smma_mutant_name((smma_mutant)m),
+            x->is_measured ? verdict_text(v->measured, measured) : "-",
             x->is_proven ? verdict_text(v->proven, proven) : "-", verdict_text(v->bound, bound));
   }
   fprintf(stream, "in percent of the elements, on the GPU where they are fewest\n");
@@ -81,7 +100,7 @@ static void print_verdicts(FILE *stream, const smma_tolerance_result *x) {
 static void print_impossible(FILE *stream, const smma_tolerance_result *x) {
   for (int m = 0; m < SMMA_MUTANTS; m++) {
     const smma_verdict *v = &x->verdict[m];
-    if (!v->applies || v->measured > 0) continue;
+    if (!v->applies || v->measured > 0 || !x->is_measured) continue;
     fprintf(stream, "%s: %s; each element's bound (softmma.assert_close) %s\n", smma_mutant_name((smma_mutant)m),
             v->possible ? "an rtol and atol can refuse it only without a margin, or by refusing fewer other results"
                         : "no rtol and atol that accept these GPUs can refuse it on all of them",
@@ -96,13 +115,17 @@ bool smma_print_tolerance(FILE *stream, const smma_tolerance_result *x) {
   if (!paste) return false;
   print_heading(stream, x);
   print_errors(stream, x);
-  fprintf(stream, "\n%-24s  %8s  %8s\n", "accepts all of these", "rtol", "atol");
-  snprintf(what, sizeof what, "measured, times %g", x->request->margin);
-  print_tolerance(stream, what, x->measured);
+  if (x->is_measured) {
+    fprintf(stream, "\n%-24s  %8s  %8s\n", "accepts all of these", "rtol", "atol");
+    snprintf(what, sizeof what, "measured, times %g", x->request->margin);
+    print_tolerance(stream, what, x->measured);
+  } else {
+    fprintf(stream, "\nno rtol and atol accept all of these results\n");
+  }
   if (x->is_proven) print_tolerance(stream, "proven", x->proven);
   print_verdicts(stream, x);
   print_impossible(stream, x);
-  fprintf(stream, "\n%s", paste);
+  if (*paste) fprintf(stream, "\n%s", paste);
   free(paste);
   return true;
 }

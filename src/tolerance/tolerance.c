@@ -48,6 +48,12 @@ static bool compute_bounds(smma_measured *s, smma_error *error) {
   return true;
 }
 
+/* Reports whether some rtol and atol accept the result: if the exact one or it is not finite, they must be equal. */
+static bool is_acceptable(double exact, double value) {
+  if (isfinite(exact)) return isfinite(value);
+  return isnan(exact) ? isnan(value) : value == exact;
+}
+
 static bool measure(study *x, size_t target, smma_error *error) {
   smma_measured *s = &x->sample[target];
   smma_target_error *t = &x->result->target[target];
@@ -58,6 +64,7 @@ static bool measure(study *x, size_t target, smma_error *error) {
     const smma_bounded *b = &s->bound[i];
     const double off = fabs(smma_bounded_error(b, s->values[i]));
     t->special += !isfinite(b->exact);
+    t->overflowed += !is_acceptable(b->exact, s->values[i]);
     if (isfinite(b->exact) && isinf(b->below)) t->unbounded++;
     if (isfinite(b->exact) && !isinf(b->below) && greater_bound(b) > t->most_bound) t->most_bound = greater_bound(b);
     if (isfinite(b->exact) && !smma_bounded_accepts(b, s->values[i]))
@@ -66,7 +73,8 @@ static bool measure(study *x, size_t target, smma_error *error) {
     if (!isnan(off)) x->space[finite++] = off;
   }
   smma_take_quantiles(x->space, finite, t->error);
-  x->result->is_proven = x->result->is_proven && !t->unbounded;
+  x->result->is_measured = x->result->is_measured && !t->overflowed;
+  x->result->is_proven = x->result->is_proven && !t->unbounded && !t->overflowed;
   if (target) return true;
   finite = 0;
   for (size_t i = 0; i < x->count; i++)
@@ -123,6 +131,12 @@ static void count_refusals(const smma_measured *s, size_t count, const double *v
     const smma_bounded *b = &s->bound[i];
     const smma_error_point p = point_of(b, values[i]);
     if (!smma_bounded_accepts(b, values[i])) r->by_bound += part;
+    if (!is_acceptable(b->exact, values[i])) {
+      for (int e = 0; e < measured->edges; e++) r->by_measured[e] += part;
+      for (int e = 0; e < proven->edges; e++) r->by_proven[e] += part;
+      r->by_any += part;
+      continue;
+    }
     if (!isfinite(b->exact)) continue;
     for (int e = 0; e < measured->edges; e++)
       r->by_measured[e] += smma_tolerance_accepts(measured->edge[e], p) ? 0 : part;
@@ -159,7 +173,7 @@ static void round_up(smma_envelope *e) {
 static bool judge_mutant(const study *x, const envelopes *of, smma_mutant mutant, double *by_measured,
                          double *by_proven) {
   smma_verdict *v = &x->result->verdict[mutant];
-  *v = (smma_verdict){smma_mutant_applies(mutant, &x->sample[0].product), true, 1, 1, 1};
+  *v = (smma_verdict){smma_mutant_applies(mutant, &x->sample[0].product), x->result->is_measured, 1, 1, 1};
   for (int e = 0; e < SMMA_MOST_TOLERANCES; e++) by_measured[e] = by_proven[e] = 1;
   for (size_t i = 0; v->applies && i < x->samples; i++) {
     const smma_measured *s = &x->sample[i];
@@ -212,11 +226,18 @@ static bool check_numbers(const smma_tolerance_request *r, const smma_gemm_argum
    the format of the request. */
 static bool check_target(const smma_tolerance_request *r, const smma_product_target *t, smma_error *error) {
   const smma_gemm_arguments *g = &t->product, *first = &r->target[0].product;
-  const smma_format d = smma_plan_d_format(t->product.plan, t->instruction);
+  const smma_product_target *one = &r->target[0];
+  const smma_format d = smma_plan_d_format(t->product.plan, t->instruction),
+                    first_d = smma_plan_d_format(one->product.plan, one->instruction);
   smma_product_target whole = *t;
   const char *misplaced;
   if (!g->a != !first->a || g->m != first->m || g->n != first->n || g->k != first->k)
     return smma_fail(error, "the products of %s and %s have different sizes", r->target[0].label, t->label);
+  if (r->stored == SMMA_NO_FORMAT && d != first_d)
+    return smma_fail(error,
+                     "store: %s has results in %s, and %s in %s; name the format that the kernels store, or measure "
+                     "them one by one",
+                     one->label, smma_format_text(first_d), t->label, smma_format_text(d));
   if (smma_products_of(&t->instruction->rule->rule) != SMMA_PRODUCT_MULTIPLIED)
     return smma_fail(error,
                      "instr: %s counts a xor b, which is no product of A and B, and exact: there is nothing to "
@@ -240,7 +261,15 @@ static bool goes_on(const smma_tolerance_request *r, size_t measured, smma_error
   return !r->watch || !r->watch(measured, r->targets, r->context) || smma_fail(error, "interrupted");
 }
 
-static bool measure_all(study *x, smma_error *error) {
+/* Fails if no element of the target has an error that could be measured. */
+static bool check_measured(const study *x, size_t target, smma_error *error) {
+  const smma_tolerance_request *r = x->result->request;
+  return x->result->target[target].special < x->count ||
+         smma_fail(error, "%s: all exact results are NaN or infinite; there is nothing to measure",
+                   r->target[target].product.a ? r->target[target].label : "data");
+}
+
+static bool measure_all(study *x, bool judged, smma_error *error) {
   const smma_tolerance_request *r = x->result->request;
   x->space = calloc(x->count, sizeof *x->space);
   if (!x->space) return smma_no_memory(error);
@@ -250,7 +279,8 @@ static bool measure_all(study *x, smma_error *error) {
     const bool made = smma_measured_make(x->result, &r->target[x->samples], s, error);
     t->d = smma_plan_d_format(s->of->product.plan, s->of->instruction);
     s->stored = t->stored = r->stored == SMMA_NO_FORMAT ? t->d : r->stored;
-    if (!made || !measure(x, x->samples, error) || !goes_on(r, x->samples + 1, error))
+    if (!made || !measure(x, x->samples, error) || (judged && !check_measured(x, x->samples, error)) ||
+        !goes_on(r, x->samples + 1, error))
       return smma_measured_free(s), false;
   }
   return true;
@@ -265,11 +295,11 @@ bool smma_tolerance_check(const smma_tolerance_request *request, smma_error *err
 static bool run(const smma_tolerance_request *request, bool judged, smma_tolerance_result *result, smma_error *error) {
   study x = {.result = result};
   bool done;
-  *result = (smma_tolerance_result){.request = request, .is_proven = true};
+  *result = (smma_tolerance_result){.request = request, .is_measured = true, .is_proven = true};
   if (!smma_tolerance_check(request, error)) return false;
   smma_measured_sizes(request, result);
   x.count = result->rows * result->columns;
-  done = measure_all(&x, error) && (!judged || judge(&x, error));
+  done = measure_all(&x, judged, error) && (!judged || judge(&x, error));
   for (size_t i = 0; i < x.samples; i++) smma_measured_free(&x.sample[i]);
   free(x.space);
   return done;

@@ -35,6 +35,7 @@ typedef struct {
   smma_format d, stored; /* formats of its results, and of the stored results */
   double error[SMMA_QUANTILES], most_bound;
   size_t unbounded, special; /* elements without a bound; elements with NaN or infinity */
+  size_t overflowed;         /* results that are infinite or NaN where the exact ones are not the same */
 } smma_target_error;
 
 /* The share of a mutant's elements that is refused: the smallest over all targets. */
@@ -50,7 +51,8 @@ typedef struct {
   smma_target_error target[SMMA_MOST_TARGETS];
   double exact[SMMA_QUANTILES]; /* magnitudes of the first target's exact results */
   smma_tolerance measured, proven;
-  bool is_proven; /* every element has a bound */
+  bool is_measured; /* no result overflowed; otherwise no rtol and atol accept all results */
+  bool is_proven;   /* so, and every element has a bound */
   smma_verdict verdict[SMMA_MUTANTS];
 } smma_tolerance_result;
 
@@ -71,7 +73,8 @@ smma_datum *smma_tolerance_datum(const smma_tolerance_result *result);
 enum { SMMA_OPERANDS_TEXT = 512 };
 const char *smma_tolerance_operands(const smma_tolerance_request *request, char text[SMMA_OPERANDS_TEXT]);
 
-/* Returns the lines for a kernel's test, to be freed, or NULL if memory runs out. */
+/* Returns the lines for a kernel's test, to be freed, or NULL if memory runs out. If no rtol and atol accept all
+   results, there are no lines. */
 char *smma_tolerance_paste(const smma_tolerance_result *result);
 
 /* Prints the result as text, which ends with the lines for a kernel's test. Returns false if memory runs

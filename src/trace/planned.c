@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "explain/datum.h"
+#include "host/count.h"
 #include "isa/format_name.h"
 #include "plan/element.h"
 #include "product/product.h"
@@ -257,7 +258,7 @@ static number_text text_of(smma_format format, uint64_t x) {
 }
 
 static void print_idle(FILE *out, const smma_planned_result *x, const smma_planned_event *e) {
-  fprintf(out, "call%s %zu", e->calls == 1 ? "" : "s", e->call);
+  fprintf(out, "call%s %zu", smma_plural(e->calls), e->call);
   if (e->calls > 1) fprintf(out, " to %zu", e->call + e->calls - 1);
   fprintf(out, ": products of zero alone, the sum stays %s\n\n", text_of(x->format, e->result).text);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/count.h"
 #include "rows/datum.h"
 #include "trace/table.h"
 #include "trace/trace.h"
@@ -190,6 +191,13 @@ static bool print_table(FILE *stream, const smma_trace_result *x) {
 
 /* ---- The report ---- */
 
+/* Prints how instructions are added without a plan. */
+static void print_order(FILE *stream, const smma_gemm_arguments *g) {
+  if (g->split_k > 1) fprintf(stream, "%zu slices of K%s", g->split_k, g->promote_every ? ", " : "");
+  if (g->promote_every) fprintf(stream, "promoted every %zu", g->promote_every);
+  if (g->split_k <= 1 && !g->promote_every) fprintf(stream, "one chain");
+}
+
 static void print_heading(FILE *stream, const smma_trace_result *x, const char *const matrix[2]) {
   const smma_trace_request *r = x->request;
   fprintf(stream, "[%zu, %zu] of %s (%zu x %zu) times %s (%zu x %zu)", x->at[0], x->at[1], matrix[0], r->m, r->k,
@@ -200,22 +208,26 @@ static void print_heading(FILE *stream, const smma_trace_result *x, const char *
     const smma_product_target *target = &r->target[i];
     const smma_trace *t = &x->trace[i];
     const size_t summed = t->events ? t->event[t->events - 1].products : 0;
-    fprintf(stream, "%s: %s, %s%s: %zu instruction%s", x->name[i], target->instruction->name,
-            target->plan && target->product.plan ? "plan " : "one chain",
-            target->plan && target->product.plan ? target->plan : "", t->schedule.steps,
-            t->schedule.steps == 1 ? "" : "s");
-    if (t->folds) fprintf(stream, ", %zu fold%s", t->folds, t->folds == 1 ? "" : "s");
+    fprintf(stream, "%s: %s, ", x->name[i], target->instruction->name);
+    if (target->plan && target->product.plan)
+      fprintf(stream, "plan %s", target->plan);
+    else
+      print_order(stream, &target->product);
+    fprintf(stream, ": %zu instruction%s", t->schedule.steps, smma_plural(t->schedule.steps));
+    if (t->folds) fprintf(stream, ", %zu fold%s", t->folds, smma_plural(t->folds));
     if (!t->in_order) fprintf(stream, "; k in another order than 0, 1, ...");
-    if (summed < r->k) fprintf(stream, "; %zu products are left out", r->k - summed);
+    if (summed < r->k) fprintf(stream, "; %zu product%s left out", r->k - summed, r->k - summed == 1 ? " is" : "s are");
     fputc('\n', stream);
   }
   fputc('\n', stream);
 }
 
-/* Writes an extreme, such as "1.2e-07 at 4096". */
+/* Writes an extreme, such as "1.2e-07 at 4096", or "-" if errors are not known. */
 static void extreme_text(const smma_trace *t, size_t event, double value, char text[64]) {
+  bool known = true;
+  for (size_t e = 0; e < t->events; e++) known = known && !isnan(t->event[e].error);
   if (event == SMMA_NO_EVENT)
-    snprintf(text, 64, "0");
+    snprintf(text, 64, "%s", known ? "0" : "-");
   else
     snprintf(text, 64, "%.2e at %zu", fabs(value), t->event[event].products);
 }
@@ -253,20 +265,29 @@ static const smma_trace_event *end_of_sum(const smma_trace *t) {
 }
 
 /* Prints how far the exact sums of the two targets that diverge are apart. They differ if the targets round A and B to
-   different formats, or if a plan leaves out products. */
+   different formats, or if a plan leaves out products. If the targets have different factors alpha, such as those of
+   NVFP4's tensors, compares the sums times alpha. */
 static void print_exact_difference(FILE *stream, const smma_trace_result *x) {
   const smma_trace_event *sum[2];
+  double alpha[2], exact[2];
+  bool scaled;
   if (!x->divergence.found.diverges) return;
   for (int s = 0; s < 2; s++) {
     sum[s] = end_of_sum(&x->trace[x->divergence.target[s]]);
     if (!sum[s]) return;
+    alpha[s] = x->request->target[x->divergence.target[s]].product.alpha;
   }
-  if (!(fabs(sum[0]->exact - sum[1]->exact) > 0)) return; /* a NaN has no distance */
+  scaled = alpha[0] != alpha[1];
+  for (int s = 0; s < 2; s++) {
+    if (!scaled) alpha[s] = 1;
+    exact[s] = alpha[s] * sum[s]->exact;
+  }
+  if (!(fabs(exact[0] - exact[1]) > 0)) return; /* a NaN has no distance */
   fprintf(stream,
-          "\n%s and %s add different products: their exact sums differ by %.2e.\nThe errors of these sums are %.2e and "
-          "%.2e.\n",
-          x->name[x->divergence.target[0]], x->name[x->divergence.target[1]], fabs(sum[0]->exact - sum[1]->exact),
-          fabs(sum[0]->error), fabs(sum[1]->error));
+          "\n%s and %s add different products: their exact sums%s differ by %.2e.\nThe errors of these sums are %.2e "
+          "and %.2e.\n",
+          x->name[x->divergence.target[0]], x->name[x->divergence.target[1]], scaled ? ", times alpha," : "",
+          fabs(exact[0] - exact[1]), fabs(alpha[0] * sum[0]->error), fabs(alpha[1] * sum[1]->error));
 }
 
 static void print_owns(FILE *stream, const smma_trace_result *x) {

@@ -134,11 +134,12 @@ static bool choose_largest_error(study *x) {
   smma_error_of_element *error = calloc(x->elements, sizeof *error);
   double largest = 0, most = 0;
   smma_locale locale;
-  size_t at = 0;
+  size_t at = 0, finite = 0;
   if (!error || !find_errors(x, error)) return free(error), false;
   for (size_t i = 0; i < x->elements; i++) {
     const double distance = isfinite(error[i].error) ? fabs(error[i].error) : INFINITY;
     if (!isfinite(error[i].exact)) continue;
+    finite++;
     largest = fmax(largest, fabs(error[i].exact));
     if (distance > most) most = distance, at = i;
   }
@@ -146,9 +147,11 @@ static bool choose_largest_error(study *x) {
   r->at[0] = at / x->request->n, r->at[1] = at % x->request->n;
   locale = smma_locale_enter();
   snprintf(r->why, sizeof r->why,
-           most == 0        ? "all results of %s are exact"
-           : isfinite(most) ? "the error of %s is largest here, %.3g of the largest exact result"
-                            : "%s has NaN or infinity here, and the exact result is finite",
+           finite == 0                         ? "no exact result is finite, so the errors of %s are not known"
+           : most == 0 && finite < x->elements ? "all results of %s are exact, of those with finite exact ones"
+           : most == 0                         ? "all results of %s are exact"
+           : isfinite(most)                    ? "the error of %s is largest here, %.3g of the largest exact result"
+                                               : "%s has NaN or infinity here, and the exact result is finite",
            r->name[0], most / largest);
   smma_locale_leave(locale);
   return true;

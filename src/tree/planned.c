@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/count.h"
 #include "isa/format_name.h"
 #include "isa/key.h"
 
@@ -193,9 +194,9 @@ static void append_calls(const smma_planned_tree *t, const smma_planned_node *n,
     const size_t products = smma_products_of_call(t->schedule, n->step + i);
     least = products < least ? products : least, most = products > most ? products : most;
   }
-  ADD("%zu call%s of ", n->steps, n->steps == 1 ? "" : "s");
+  ADD("%zu call%s of ", n->steps, smma_plural(n->steps));
   if (least != most) ADD("%zu to ", least);
-  ADD("%zu product%s", most, most == 1 ? "" : "s");
+  ADD("%zu product%s", most, smma_plural(most));
 }
 
 static void append_sum(const smma_planned_node *n, char *text, size_t size) {
@@ -210,7 +211,7 @@ static void append_sum(const smma_planned_node *n, char *text, size_t size) {
 /* Appends the text of a node or, if `times` is greater than 1, of that number of equal nodes. */
 static void append_node(const smma_planned_tree *t, size_t node, size_t times, char *text, size_t size) {
   const smma_planned_node *n = &t->node[node];
-  const char *s = times == 1 ? "" : "s";
+  const char *s = smma_plural(times);
   if (times > 1) ADD("%zu ", times);
   switch (n->kind) {
     case SMMA_PLANNED_ZERO: ADD("+0"); return;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/count.h"
 #include "isa/catalogue.h"
 #include "isa/format_name.h"
 #include "tree/text.h"
@@ -42,17 +43,15 @@ void smma_unit_order_free(smma_unit_order *o) {
 
 /* ---- Words ---- */
 
-static const char *plural(size_t count) { return count == 1 ? "" : "s"; }
-
 const char *smma_unit_order_words(const smma_unit_order_request *r, const smma_unit_order *o, char text[512]) {
   const size_t calls = o->schedule.steps, chains = o->planned.chains, additions = o->planned.additions;
   char epilogue[64] = "";
   if (!r->plan) return smma_tree_words(&o->tree, text);
   if (r->plan->epilogues)
     snprintf(epilogue, sizeof epilogue, "; then an epilogue, %zu operation%s", r->plan->epilogues,
-             plural(r->plan->epilogues));
-  snprintf(text, 512, "%zu call%s in %zu chain%s, %zu addition%s%s; D in %s", calls, plural(calls), chains,
-           plural(chains), additions, plural(additions), epilogue,
+             smma_plural(r->plan->epilogues));
+  snprintf(text, 512, "%zu call%s in %zu chain%s, %zu addition%s%s; D in %s", calls, smma_plural(calls), chains,
+           smma_plural(chains), additions, smma_plural(additions), epilogue,
            smma_format_text(smma_plan_d_format(r->plan, r->instruction)));
   return text;
 }

@@ -163,16 +163,39 @@ static PyArrayObject *convert(PyArrayObject *array, smma_format from, smma_forma
   return result;
 }
 
-/* Returns the array if its dtype is a format's. Converts other integers, and booleans, to float64; other dtypes fail.
-   Takes over `array`. */
+/* Reports whether float64 holds all integers of the array; otherwise sets an exception. */
+static bool are_doubles(PyArrayObject *array, const char *what) {
+  const bool is_unsigned = PyArray_ISUNSIGNED(array);
+  PyArray_Descr *type = PyArray_DescrFromType(is_unsigned ? NPY_ULONGLONG : NPY_LONGLONG);
+  PyArrayObject *wide = (PyArrayObject *)PyArray_CastToType(array, type, 0);
+  const long long *number = wide ? PyArray_DATA(wide) : NULL;
+  bool good = wide;
+  for (npy_intp i = 0; good && i < PyArray_SIZE(wide); i++) {
+    const unsigned long long bits = (unsigned long long)number[i];
+    unsigned long long magnitude = !is_unsigned && number[i] < 0 ? 0 - bits : bits;
+    while (magnitude && magnitude % 2 == 0) magnitude /= 2;
+    good = magnitude >> 53 == 0;
+    if (!good && is_unsigned)
+      PyErr_Format(PyExc_ValueError, "%s: float64 does not hold %llu exactly; convert it to float64", what, bits);
+    else if (!good)
+      PyErr_Format(PyExc_ValueError, "%s: float64 does not hold %lld exactly; convert it to float64", what, number[i]);
+  }
+  Py_XDECREF(wide);
+  return good;
+}
+
+/* Returns the array if its dtype is a format's. Converts other integers, and booleans, to float64; other dtypes fail,
+   and integers that float64 does not hold. Takes over `array`. */
 static PyArrayObject *as_known(PyArrayObject *array, const char *what) {
   PyArrayObject *result = NULL;
   if (array_format_of(array) != SMMA_NO_FORMAT) return array;
-  if (PyArray_ISINTEGER(array) || PyArray_ISBOOL(array))
-    result = (PyArrayObject *)PyArray_CastToType(array, PyArray_DescrFromType(NPY_DOUBLE), 0);
-  else
+  if (PyArray_ISINTEGER(array) || PyArray_ISBOOL(array)) {
+    if (PyArray_ITEMSIZE(array) < 8 || are_doubles(array, what))
+      result = (PyArrayObject *)PyArray_CastToType(array, PyArray_DescrFromType(NPY_DOUBLE), 0);
+  } else {
     PyErr_Format(PyExc_TypeError, "%s: its dtype, %S, is no number format; softmma.formats() lists them", what,
                  PyArray_DESCR(array));
+  }
   Py_DECREF(array);
   return result;
 }

@@ -14,6 +14,7 @@ static const char *const names[MATRICES] = {"a", "b", "d", "c", "scale_a", "scal
 /* The data of a call of softmma.match or softmma.claim. */
 typedef struct {
   PyObject *object[MATRICES], *in, *out, *targets;
+  PyObject *in_targets; /* the formats in the words of `on`, for example "f16" in "H100:f16"; or NULL */
   PyArrayObject *array[MATRICES];
   smma_match_target *target;
   size_t targets_count;
@@ -59,14 +60,32 @@ static bool take_arrays(call *c) {
   return true;
 }
 
-/* Reads the name of a GPU or an architecture, or an Instruction. */
-static bool take_target(PyObject *object, smma_match_target *target) {
-  const char *name = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, NULL) : NULL;
+/* Takes the formats of a target's text as those of the search. */
+static bool take_formats_of_target(call *c, const char *text, const char *formats) {
+  if (c->in == Py_None) c->in = c->in_targets = PyUnicode_FromString(formats);
+  if (!c->in) return false;
+  if (c->in_targets && PyUnicode_CompareWithASCIIString(c->in_targets, formats) == 0) return true;
+  PyErr_Format(PyExc_ValueError, "on: %s: %s; search for the formats of this target apart", text,
+               c->in_targets ? "another target has other formats" : "in_dtype gives the formats");
+  return false;
+}
+
+/* Reads the name of a GPU or an architecture, also with formats or an instruction behind a colon, or an Instruction. */
+static bool take_target(call *c, PyObject *object, smma_match_target *target) {
+  const choice named = {.on = object, .instr = Py_None, .in = Py_None, .out = Py_None};
+  const array_formats open = {.a = SMMA_NO_FORMAT, .b = SMMA_NO_FORMAT};
+  const char *name = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, NULL) : NULL, *more;
+  smma_formats formats;
   *target = (smma_match_target){.only = NULL};
   if (PyErr_Occurred()) return false;
   if (!name) return (target->only = instruction_of(object)) != NULL;
-  snprintf(target->gpu, sizeof target->gpu, "%s", name);
-  return arch_of(object) != SMMA_ARCH_COUNT;
+  more = smma_split_target(name, target->gpu);
+  if (arch_of(object) == SMMA_ARCH_COUNT) return false;
+  if (!more) return true;
+  if (smma_formats_from_text(more, SMMA_NO_FORMAT, &formats, NULL) == SMMA_OK)
+    return take_formats_of_target(c, name, more);
+  target->only = choose_instruction(&named, &open);
+  return target->only;
 }
 
 static bool take_searched(call *c) {
@@ -77,7 +96,7 @@ static bool take_searched(call *c) {
   c->target = calloc(c->targets_count + 1, sizeof *c->target);
   if (!c->target) return PyErr_NoMemory(), false;
   for (Py_ssize_t i = 0; i < count; i++)
-    if (!take_target(PyTuple_GetItem(c->targets, i), &c->target[i])) return false;
+    if (!take_target(c, PyTuple_GetItem(c->targets, i), &c->target[i])) return false;
   return true;
 }
 
@@ -170,6 +189,7 @@ PyObject *python_match(PyObject *module, PyObject *arguments) {
   smma_datum_free(notes.context);
   smma_match_study_free(&c->study);
   for (int m = 0; m < MATRICES; m++) Py_XDECREF(c->array[m]);
+  Py_XDECREF(c->in_targets);
   free(c->target);
   free(c);
   return result;

@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -82,7 +83,7 @@ def load_weight(path: str | os.PathLike[str], name: str | None = None) -> Stored
         head = file.read(9)
     if head.startswith(b"GGUF"):
         return _of_gguf(path, name)
-    if head.startswith(b"PK\3\4") and not any(n.endswith("data.pkl") for n in zipfile.ZipFile(path).namelist()):
+    if head.startswith(b"PK\3\4") and not _is_pytorch(path):
         return _weight(*_joined(path, _of_npz(path), name))
     if head.startswith((b"PK\3\4", b"\x80")):
         return _weight(*_joined(path, _of_pytorch(path), name))
@@ -153,14 +154,34 @@ def _of_folder(folder: Path) -> Path:
     return found[0]
 
 
+def _is_pytorch(path: Path) -> bool:
+    """Reports whether a zip file is one of PyTorch's. Raises ValueError if it is damaged."""
+    try:
+        return any(n.endswith("data.pkl") for n in zipfile.ZipFile(path).namelist())
+    except zipfile.BadZipFile as error:
+        raise ValueError(f"{path}: {error}; the file is damaged") from None
+
+
 def _of_npz(path: Path) -> dict[str, _Tensor]:
-    with np.load(path, allow_pickle=False) as arrays:
-        named = {name: arrays[name] for name in arrays.files}
-    return {
-        name: _Tensor(_DTYPES[x.dtype.name], x.shape, x.astype(x.dtype.newbyteorder("<"), "C").tobytes)
-        for name, x in named.items()
-        if x.dtype.name in _DTYPES
-    }
+    found = {}
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            for name in arrays.files:
+                try:
+                    x = arrays[name]
+                except ValueError as error:
+                    if "Object arrays" in str(error):
+                        continue
+                    raise
+                if x.dtype.kind == "V":
+                    raise ValueError(f"{path}: {name}: its type has no name in the file; save it as .safetensors")
+                if x.dtype.name in _DTYPES:
+                    found[name] = _Tensor(
+                        _DTYPES[x.dtype.name], x.shape, x.astype(x.dtype.newbyteorder("<"), "C").tobytes
+                    )
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        raise ValueError(f"{path}: {error}; the file is damaged") from None
+    return found
 
 
 def _of_pytorch(path: Path) -> dict[str, _Tensor]:

@@ -275,6 +275,8 @@ def claim(
         asked = what, None, None  # type: ignore[assignment]
     else:
         gpu, more = _core.split_target(text_of(what, "what", "an Instruction, 'GPU:FORMAT', or with on= a plan"))
+        if _is_plan(what):
+            raise ValueError(f"what: '{what}' is a plan; on, the name of its GPU, is missing")
         asked = gpu, *_format_or_name(more)
     text = what if isinstance(what, str) else what.name if isinstance(what, Instruction) else plan.name if plan else ""
     value, notes, _ = _core.match(
@@ -288,6 +290,16 @@ def claim(
         difference=_difference(value["difference"]),
         notes=tuple(notes),
     )
+
+
+def _is_plan(what: Any) -> bool:
+    if what == "none":
+        return True
+    try:
+        Plan(what)
+    except (LookupError, OSError, ValueError):
+        return False
+    return True
 
 
 def _format_or_name(more: str | None) -> tuple[str | None, str | None]:

@@ -34,6 +34,8 @@ class SweepRow(NamedTuple):
     """Number of elements without a bound."""
     left_out: int
     """Number of elements with NaN or infinity among their operands."""
+    overflowed: int
+    """Number of results that are infinite or NaN where the exact results are not the same."""
     k: int
     stored: str
     """The format that results are stored in."""
@@ -165,6 +167,8 @@ def sweep(
     text = over if isinstance(over, str) else _text(over)
     accurate = _core.sweep_is_accurate(text)
     check_operands(a, b, c, shape, data, seed, with_c, round_in)
+    if data is not None and text.startswith("data="):
+        raise ValueError("data: the sweep gives it; leave it out")
     if accurate and a is not None and c is not None:
         raise ValueError("c: accurate products compute A B alone; leave it out")
     if accurate and on is None:

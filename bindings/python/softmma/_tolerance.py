@@ -49,6 +49,8 @@ class TargetError(NamedTuple):
     """Number of elements without a bound, because one of their sums may overflow."""
     left_out: int
     """Number of elements with NaN or infinity among their operands."""
+    overflowed: int
+    """Number of results that are infinite or NaN where the exact results are not the same."""
 
 
 class Verdict(NamedTuple):
@@ -56,8 +58,8 @@ class Verdict(NamedTuple):
 
     wrong: str
     """The fault: "zeros for D", "the last 64 of K dropped", ..."""
-    measured: float
-    """Fraction refused by the measured tolerance."""
+    measured: float | None
+    """Fraction refused by the measured tolerance, or None if there is no such tolerance."""
     proven: float | None
     """Fraction refused by the proven tolerance, or None if there is no proven tolerance."""
     bound: float
@@ -69,8 +71,9 @@ class Verdict(NamedTuple):
 class Tolerance(NamedTuple):
     """Result of `tolerance`."""
 
-    measured: Accepted
-    """The tolerance that accepts the measured errors of all targets, times ``margin``."""
+    measured: Accepted | None
+    """The tolerance that accepts the measured errors of all targets, times ``margin``. None if results overflowed: no
+    rtol and atol accept these."""
     proven: Accepted | None
     """The tolerance that accepts every result of the targets for these operands, or None if an element has no bound."""
     targets: tuple[TargetError, ...]
@@ -85,7 +88,7 @@ class Tolerance(NamedTuple):
     """Number of elements measured."""
     margin: float
     paste: str
-    """Lines to paste into a kernel's test."""
+    """Lines to paste into a kernel's test; empty if no rtol and atol accept all results."""
     value: dict[str, Any]
     """The record that ``softmma tolerance --json`` prints."""
     text: str
@@ -161,7 +164,7 @@ def tolerance(
     return result(
         Tolerance,
         value,
-        measured=Accepted(**value["measured"]),
+        measured=value["measured"] and Accepted(**value["measured"]),
         proven=value["proven"] and Accepted(**value["proven"]),
         targets=tuple(_error(unit) for unit in value["units"]),
         verdicts=tuple(Verdict(**each) for each in value["mutants"]),
@@ -184,7 +187,7 @@ def check_operands(a: Any, b: Any, c: Any, shape: Any, data: Any, seed: int, wit
 
 
 def _error(unit: dict[str, Any]) -> TargetError:
-    same = {name: unit[name] for name in ("arch", "instruction", "error", "bound", "unbounded", "left_out")}
+    same = {name: unit[name] for name in TargetError._fields if name in unit and name != "plan"}
     return TargetError(label=unit["on"], inputs=unit["in"], plan=unit.get("plan"), **same)
 
 

@@ -459,3 +459,66 @@ def test_transformers_fp8(tmp_path):
         softmma.load_weight(tmp_path / "m.safetensors").numbers,
         convert(weight, scales, [128, 128], torch.float32).numpy(),
     )
+
+
+def group_file(path, extent, factors, *, rows=2):
+    """Writes INT8 elements, all 1, whose scale factors along K are 1, 2, ..."""
+    scales = np.tile(np.arange(1, factors + 1, dtype=F), (rows, 1))
+    return write(path, {"l.weight": np.ones((rows, extent), np.int8), "l.weight_scale": scales})
+
+
+@pytest.mark.parametrize(("extent", "factors"), [(192, 2), (72, 3), (96, 2), (160, 4), (256, 2), (300, 3), (320, 5)])
+def test_equal_groups(extent, factors, tmp_path):
+    """Groups along a row are equal parts of it, as compressed-tensors divides it."""
+    found = softmma.load_weight(group_file(tmp_path / "g.safetensors", extent, factors))
+    assert found.block == (1, extent // factors)
+    same(found.numbers[0], np.repeat(np.arange(1, factors + 1, dtype=F), extent // factors))
+
+
+@pytest.mark.parametrize(
+    ("shape", "factors", "block"),
+    [((192, 192), (2, 2), (128, 128)), ((192, 384), (2, 3), (128, 128)), ((200, 256), (2, 2), (128, 128)),
+     ((192, 128), (2, 2), None), ((192, 64), (2, 1), (128, 64)), ((96, 64), (2, 1), None)],
+)  # fmt: skip
+def test_blocks_of_two_axes(shape, factors, block, tmp_path):
+    """Blocks are refused if blocks of another size fit as well, unless they are those that libraries write."""
+    parts = {"l.weight": np.ones(shape, FP8.dtype), "l.weight_scale_inv": np.ones(factors, F)}
+    file = write(tmp_path / "b.safetensors", parts)
+    if block:
+        assert softmma.load_weight(file).block == block
+    else:
+        with pytest.raises(ValueError, match="blocks of several sizes fit"):
+            softmma.load_weight(file)
+
+
+@pytest.mark.parametrize("n", [4, 24])
+def test_axis_of_one_matrix(n, tmp_path):
+    """Factors (1, N) of a weight (1, N, K) are those of its rows, with [0] and without."""
+    parts = {"l.weight": np.ones((1, n, 4), FP8.dtype), "l.weight_scale": np.arange(1, n + 1, dtype=F)[None]}
+    file = write(tmp_path / "one.safetensors", parts)
+    for name in ("l", "l[0]"):
+        same(softmma.load_weight(file, name).numbers, np.repeat(np.arange(1, n + 1, dtype=F)[:, None], 4, 1))
+
+
+def test_short_names_end_where_words_end(tmp_path):
+    """A short name is not the beginning of another number, and a weight's whole name not that of its scale factors."""
+    numbers = {f"model.layers.{i}.w.weight": np.full((2, 2), i, F) for i in (0, 10)}
+    file = write(tmp_path / "n.safetensors", numbers)
+    assert softmma.load_weight(file, "layers.10").numbers[0, 0] == 10
+    with pytest.raises((LookupError, ValueError), match="no tensor is named 'layers.1'"):
+        softmma.load_weight(file, "layers.1")
+    file = write(tmp_path / "s.safetensors", {"l.weight_scale": np.ones((2, 2), F), "other": np.ones((2, 2), F)})
+    with pytest.raises((LookupError, ValueError), match="no tensor is named 'l.weight'"):
+        softmma.load_weight(file, "l.weight")
+
+
+def test_npz_of_types_without_names(tmp_path):
+    """NumPy drops the names of ml_dtypes' types, so such an array is refused, and no other is taken for it."""
+    np.savez(tmp_path / "w.npz", **{"l.weight": np.ones((2, 4), FP8.dtype), "l.weight_scale": np.float32([[3], [5]])})
+    with pytest.raises(ValueError, match="l.weight: its type has no name"):
+        softmma.load_weight(tmp_path / "w.npz", "l.weight")
+    np.savez(tmp_path / "o.npz", **{"l.weight": np.ones((2, 4), F), "other": np.array([None])})
+    same(softmma.load_weight(tmp_path / "o.npz", "l.weight").numbers, np.ones((2, 4), F))
+    (tmp_path / "cut.npz").write_bytes((tmp_path / "o.npz").read_bytes()[:200])
+    with pytest.raises(ValueError, match="cut.npz: .*damaged"):
+        softmma.load_weight(tmp_path / "cut.npz", "l.weight")

@@ -108,3 +108,15 @@ def test_printed():
     assert repr(found) == f"different: {found.why}; a counterexample of K = 16, `row`, gives {one} and {other}"
     assert repr(softmma.permute("A100:s8")).startswith("order of k: any; ")
     assert "with k = 0 and 31 exchanged, a counterexample of K = 32" in repr(softmma.permute("A100"))
+
+
+@pytest.mark.parametrize(
+    ("on", "k", "answer"),
+    [("H100:f16", 16, "any"), ("H100:f16", 1, "any"), ("V100", 2, "any"), ("B200:mxfp8", 32, "any"),
+     ("H100:f16", 17, "matters"), ("MI250X:f16", 4, "matters"), ("B200:mxfp8", 64, "cannot tell")],
+)  # fmt: skip
+def test_order_within_one_sum(on, k, answer):
+    """One fused sum has no order."""
+    found = softmma.permute(on, k=k, rows=1000)
+    assert answer in found.order or answer in found.text.splitlines()[1]
+    assert "0 rows" not in found.text

@@ -156,3 +156,23 @@ def test_complaints():
     ):
         with pytest.raises(error, match=words):
             call()
+
+
+def test_targets_behind_a_colon():
+    """GPU:FORMAT gives the formats of the search, GPU:INSTRUCTION one instruction; other words are refused."""
+    a, b = A.astype(np.float16), B.astype(np.float16)
+    d = softmma.matmul(a, b, on="V100")
+    assert softmma.match(a, b, d, on="V100:f16")
+    one = softmma.match(a, b, d, on="V100:mma.m8n8k4.f32.f16.f16.f32")
+    assert {i for fit in one.fits for i in fit.instructions} == {("volta", "mma.m8n8k4.f32.f16.f16.f32")}
+    assert not softmma.match(a, b, d, on="H100:mma.m16n8k16.f32.f16.f16.f32")
+    with pytest.raises(LookupError):
+        softmma.match(a, b, d, on="V100:nonsense")
+    with pytest.raises(ValueError, match="another target has other formats"):
+        softmma.match(a, b, d, on=["V100:f16", "H100:bf16"])
+    with pytest.raises(ValueError, match="in_dtype gives the formats"):
+        softmma.match(a, b, d, on="V100:f16", in_dtype="f16")
+    with pytest.raises(ValueError, match="sparse: it does not multiply two whole matrices"):
+        softmma.match(a, b, d, on="A100:mma.sp.m16n8k16.f32.f16.f16.f32")
+    with pytest.raises(ValueError, match="'none' is a plan; on, the name of its GPU, is missing"):
+        softmma.claim(a, b, d, "none")

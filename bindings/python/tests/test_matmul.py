@@ -252,6 +252,18 @@ def test_other_dtypes_are_rounded(dtype):
     np.testing.assert_array_equal(softmma.matmul(a.tolist(), b.tolist(), in_dtype="f16"), exact)
 
 
+@pytest.mark.parametrize("number", [2**53 + 1, -(2**60) - 2**36 - 1, 2**63 - 1, 2**64 - 1])
+def test_integers_are_not_rounded_twice(number):
+    one = np.float32([[1]])
+    a = np.array([[number]], np.int64 if number < 2**63 else np.uint64)
+    with pytest.raises(ValueError, match=f"a: float64 does not hold {number} exactly"):
+        softmma.matmul(a, one, in_dtype="f32", on="MI250X")
+    with pytest.raises(ValueError, match="exactly"):
+        softmma.round(a, "bf16")
+    even = np.array([[2**60], [-(2**63)]])
+    np.testing.assert_array_equal(softmma.matmul(even, one, in_dtype="f32", on="MI250X"), even.astype(float))
+
+
 @pytest.mark.parametrize("name", ["e4m3", "e4m3fn", "float8_e4m3fn", FP8, np.dtype(FP8)])
 def test_names_of_a_format(operands, name):
     a, b = operands

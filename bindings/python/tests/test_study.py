@@ -290,7 +290,7 @@ def test_tolerance_errors(arguments, message):
 
 
 def of_target(row):
-    return row.error, row.bound, row.unbounded, row.left_out
+    return row.error, row.bound, row.unbounded, row.left_out, row.overflowed
 
 
 @pytest.mark.parametrize("on", ["H100:e4m3", "B200:mxfp8"])
@@ -547,3 +547,53 @@ def test_experiment_printed():
     assert title == f"monotonicity, seed 0, pairs = 200: {len(found.rows)} rows"
     assert header.split() == list(found.rows[0]) and len(lines) == 20
     assert last == f"... and {len(found.rows) - 20} more, in `rows`"
+
+
+OVERFLOWS = np.float16([[300, 300, 0.1], [1.1, 0.3, 0.7]]), np.float16([[300, 1.3], [300, 0.7], [1, 0.9]])
+
+
+def test_tolerance_of_what_overflows(command, tmp_path):
+    """No rtol and atol accept a result that is infinite where the exact one is finite."""
+    found = softmma.tolerance(*OVERFLOWS, on="H100", out_dtype="f16")
+    assert found.measured is None and found.proven is None and found.paste == ""
+    assert found.targets[0].overflowed == 1 and found.targets[0].unbounded == 1
+    assert all(v.measured is None and v.bound > 0 for v in found.verdicts)
+    assert "1 result is infinite or NaN where the exact result is not" in found.text
+    assert softmma.tolerance(*OVERFLOWS, on="H100").measured is not None
+    (row,) = softmma.sweep("k=3", *OVERFLOWS, on="H100", out_dtype="f16").rows
+    assert row.overflowed == 1
+
+
+def test_tolerance_of_nan():
+    """A NaN is left out once, and each test refuses what differs from it."""
+    a, b = np.ones((8, 32), np.float16), np.ones((32, 8), np.float16)
+    a[3, 5] = np.nan
+    found = softmma.tolerance(a, b, on=["V100", "H100"])
+    assert [t.left_out for t in found.targets] == [8, 8] and "\n8 elements are left out" in found.text
+    assert "equal_nan=True" in found.paste
+    zeros = found.verdicts[0]
+    assert (zeros.measured, zeros.bound) == (1, 1)
+    with pytest.raises(ValueError, match="all exact results are NaN or infinite; there is nothing to measure"):
+        softmma.tolerance(np.full_like(a, np.nan), b, on="H100")
+
+
+@pytest.mark.parametrize(
+    ("on", "options", "message"),
+    [
+        (["V100", "H100:wgmma.m64n8k16.f16.f16.f16"], {}, "store: V100 has results in f32, and H100 in f16"),
+        ("A100:mma.sp.m16n8k16.f32.f16.f16.f32", {}, "is sparse: A needs metadata"),
+        ("H100", {"promote_every": 5}, "promote_every: 5 is not a multiple of 16, the K of wgmma"),
+    ],
+)
+def test_tolerance_of_what_has_none(on, options, message):
+    with pytest.raises(ValueError, match=message):
+        softmma.tolerance(on=on, shape=(8, 8, 32), **options)
+
+
+@pytest.mark.parametrize(
+    ("over", "options"),
+    [("split_k=1,2", {"split_k": 4}), ("promote_every=16,32", {"promote_every": 16}), ("data=normal", {"data": "uniform"})],
+)
+def test_sweep_takes_nothing_twice(over, options):
+    with pytest.raises(ValueError, match=f"{next(iter(options))}: the sweep gives it"):
+        softmma.sweep(over, on="H100", shape=(8, 8, 64), **options)
