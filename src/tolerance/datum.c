@@ -67,6 +67,7 @@ smma_datum *smma_tolerance_datum(const smma_tolerance_result *x) {
   for (size_t i = 0; i < r->targets; i++) {
     smma_datum *unit = smma_datum_record();
     smma_put_target_error(unit, &r->target[i], &x->target[i]);
+    smma_put_text(unit, "stored", smma_format_text(x->target[i].stored));
     smma_datum_append(units, unit);
   }
   for (int m = 0; m < SMMA_MUTANTS; m++)

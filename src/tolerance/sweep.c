@@ -139,7 +139,8 @@ static bool make_point(const smma_sweep_request *r, size_t value, size_t target,
   p->request.targets = 1, p->request.target = &p->target, p->request.margin = 1, p->request.watch = NULL;
   if ((s->kind == SMMA_SWEEP_SPLIT_K || s->kind == SMMA_SWEEP_PROMOTE_EVERY) && g->plan)
     return smma_fail(error, "sweep: %s: the plan of %s has no place for it", s->name, p->target.label);
-  if (s->kind == SMMA_SWEEP_SPLIT_K && g->split_k > 1) return smma_fail(error, "split_k: the sweep gives it; leave it out");
+  if (s->kind == SMMA_SWEEP_SPLIT_K && g->split_k > 1)
+    return smma_fail(error, "split_k: the sweep gives it; leave it out");
   if (s->kind == SMMA_SWEEP_PROMOTE_EVERY && g->promote_every)
     return smma_fail(error, "promote_every: the sweep gives it; leave it out");
   switch (s->kind) {

@@ -9,13 +9,26 @@
 
 static const char *const quantile_names[SMMA_QUANTILES] = {"50 %", "90 %", "99 %", "99.9 %", "max"};
 
+/* Prints the formats in which results are stored, "f32" or "f32 and f16"; or those from which they are rounded before.
+ */
+static void print_formats(FILE *stream, const smma_tolerance_result *x, bool are_stored, const char *before) {
+  for (size_t i = 0; i < x->request->targets; i++) {
+    const smma_target_error *t = &x->target[i];
+    bool known = !are_stored && t->d == t->stored;
+    for (const smma_target_error *u = x->target; u < t && !known; u++)
+      known = are_stored ? u->stored == t->stored : u->d == t->d;
+    if (known) continue;
+    fprintf(stream, "%s%s", before, smma_format_text(are_stored ? t->stored : t->d));
+    before = " and ";
+  }
+}
+
 static void print_heading(FILE *stream, const smma_tolerance_result *x) {
-  const smma_target_error *t = x->target;
   const size_t elements = x->rows * x->columns;
   char text[SMMA_OPERANDS_TEXT];
-  fprintf(stream, "%zu x %zu x %zu (M x N x K), %s, results in %s", x->m, x->n, x->k,
-          smma_tolerance_operands(x->request, text), smma_format_text(t->stored));
-  if (t->stored != t->d) fprintf(stream, ", rounded from %s", smma_format_text(t->d));
+  fprintf(stream, "%zu x %zu x %zu (M x N x K), %s", x->m, x->n, x->k, smma_tolerance_operands(x->request, text));
+  print_formats(stream, x, true, ", results in ");
+  print_formats(stream, x, false, ", rounded from ");
   if (x->rows == x->m && x->columns == x->n)
     fprintf(stream, "; measured on %zu element%s (%zu x %zu)\n", elements, smma_plural(elements), x->rows, x->columns);
   else

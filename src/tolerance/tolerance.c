@@ -226,18 +226,11 @@ static bool check_numbers(const smma_tolerance_request *r, const smma_gemm_argum
    the format of the request. */
 static bool check_target(const smma_tolerance_request *r, const smma_product_target *t, smma_error *error) {
   const smma_gemm_arguments *g = &t->product, *first = &r->target[0].product;
-  const smma_product_target *one = &r->target[0];
-  const smma_format d = smma_plan_d_format(t->product.plan, t->instruction),
-                    first_d = smma_plan_d_format(one->product.plan, one->instruction);
+  const smma_format d = smma_plan_d_format(t->product.plan, t->instruction);
   smma_product_target whole = *t;
   const char *misplaced;
   if (!g->a != !first->a || g->m != first->m || g->n != first->n || g->k != first->k)
     return smma_fail(error, "the products of %s and %s have different sizes", r->target[0].label, t->label);
-  if (r->stored == SMMA_NO_FORMAT && d != first_d)
-    return smma_fail(error,
-                     "store: %s has results in %s, and %s in %s; name the format that the kernels store, or measure "
-                     "them one by one",
-                     one->label, smma_format_text(first_d), t->label, smma_format_text(d));
   if (smma_products_of(&t->instruction->rule->rule) != SMMA_PRODUCT_MULTIPLIED)
     return smma_fail(error,
                      "instr: %s counts a xor b, which is no product of A and B, and exact: there is nothing to "

@@ -51,6 +51,8 @@ class TargetError(NamedTuple):
     """Number of elements with NaN or infinity among their operands."""
     overflowed: int
     """Number of results that are infinite or NaN where the exact results are not the same."""
+    stored: str
+    """The format that this target's results are stored in."""
 
 
 class Verdict(NamedTuple):
@@ -83,7 +85,7 @@ class Tolerance(NamedTuple):
     k: int
     data: str
     stored: str
-    """The format that results are stored in."""
+    """The format that the first target's results are stored in."""
     elements: int
     """Number of elements measured."""
     margin: float

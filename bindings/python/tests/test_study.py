@@ -580,7 +580,6 @@ def test_tolerance_of_nan():
 @pytest.mark.parametrize(
     ("on", "options", "message"),
     [
-        (["V100", "H100:wgmma.m64n8k16.f16.f16.f16"], {}, "store: V100 has results in f32, and H100 in f16"),
         ("A100:mma.sp.m16n8k16.f32.f16.f16.f32", {}, "is sparse: A needs metadata"),
         ("H100", {"promote_every": 5}, "promote_every: 5 is not a multiple of 16, the K of wgmma"),
     ],
@@ -597,3 +596,10 @@ def test_tolerance_of_what_has_none(on, options, message):
 def test_sweep_takes_nothing_twice(over, options):
     with pytest.raises(ValueError, match=f"{next(iter(options))}: the sweep gives it"):
         softmma.sweep(over, on="H100", shape=(8, 8, 64), **options)
+
+
+def test_tolerance_of_several_formats():
+    found = softmma.tolerance(on=["V100", "H100:wgmma.m64n8k16.f16.f16.f16"], shape=(8, 8, 32))
+    assert [t.stored for t in found.targets] == ["f32", "f16"] and ", results in f32 and f16;" in found.text
+    found = softmma.tolerance(on=["V100", "H100:wgmma.m64n8k16.f16.f16.f16"], shape=(8, 8, 32), store="f16")
+    assert ", results in f16, rounded from f32;" in found.text
