@@ -193,7 +193,8 @@ def match(
     to each row, ``scale_a`` (M, parts) and ``scale_b`` (parts, N), float32 factors of parts of K. ``alpha``, ``beta``
     and ``scale_d``, a factor of the result, are those of the product.
 
-    ``on`` limits the search to names of GPUs or architectures, or instructions and custom units (default: all).
+    ``on`` limits the search to GPUs or architectures, or instructions and custom units (default: all). A name may be
+    "GPU:FORMAT", which gives ``in_dtype``, or "GPU:INSTRUCTION".
     ``in_dtype`` is the format in which A and B were multiplied, or a pair of formats, and ``out_dtype`` is D's format
     (default: those of the arrays). An array of unsigned integers as wide as the given format holds encodings. Values
     outside these formats are rounded in the mode ``round_in`` (default: every mode until something fits). The search
