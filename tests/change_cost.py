@@ -54,7 +54,7 @@ UNNEEDED = {"gpu": {"tests/test_catalogue.c"}}
 
 # Compiles only the changed files; everything else comes from the built libraries.
 MAKEFILE = """
-FLAGS = -std=c11 -O0 -g0 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -Wno-maybe-uninitialized -fopenmp \\
+FLAGS = -std=c11 -O1 -g0 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -Wno-maybe-uninitialized -fopenmp \\
   -ffp-contract=off -Isrc -Iinclude -Itests -I{build}/generated -DCATALOGUE='"tests/catalogue.txt"' -DDOCS='"docs"' \\
   -DMANUAL='"docs/softmma.1"' $(shell pkg-config --cflags jansson popt)
 LIBRARY := $(patsubst %.c,%.o,$(wildcard src/isa/*.c src/api/*.c) src/host/evaluator.c)

@@ -47,8 +47,15 @@ void smma_squeeze(const char *name, char *out, size_t size) {
   if (used > 2 && (strcmp(out + used - 2, "tc") == 0 || strcmp(out + used - 2, "mc") == 0)) out[used - 2] = 0;
 }
 
+/* Returns the first character that smma_squeeze would keep. */
+static char first_kept(const char *name) {
+  while (ignored_in_gpu(*name)) name++;
+  return smma_lower(*name);
+}
+
 static bool same_gpu(const char *x, const char *y) {
   char a[SMMA_NAME_SIZE], b[SMMA_NAME_SIZE];
+  if (first_kept(x) != first_kept(y)) return false; /* rejects nearly all, and much faster */
   smma_squeeze(x, a, sizeof a);
   smma_squeeze(y, b, sizeof b);
   return strcmp(a, b) == 0;
