@@ -679,6 +679,11 @@ fails 'gemm: D in a format that a plan rounds to' '-> e4m3; it has: .*; a plan w
 gives 'gemm: D in BF16' 0 '\(bf16\), .* wgmma\.m64n8k16\.f32\.bf16\.bf16; sums in f32, D rounded to bf16;' \
   gemm --on H100:bf16 --out bf16 --split-k 2 blocks.npy ones.npy -o D.npy
 check 'gemm: D in BF16 is rounded once' holds D.npy 0d4b # 9232468
+npy narrow.npy '<f4' '(2, 0)' ''
+npy flat.npy '<f4' '(0, 3)' ''
+fails 'gemm: D in BF16 of no products' '^softmma: --out: K is 0: there is nothing to sum$' \
+  gemm --on H100:bf16 --out bf16 narrow.npy flat.npy -o D.npy
+rm narrow.npy flat.npy
 gives 'gemm --json: D in BF16' 0 '^  "rounded_from": "f32"$' gemm --on H100:bf16 --out bf16 blocks.npy ones.npy -o D.npy --json
 fails 'gemm: --out and a plan' '--out: the plan of cutlass:fast has no D in bf16; give it "d": "bf16"' \
   gemm --on H100:bf16 --out bf16 --plan cutlass:fast blocks.npy ones.npy -o D.npy

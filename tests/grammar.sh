@@ -340,8 +340,10 @@ rm -f five.bin b recorded.txt again.txt none.txt
 
 for option in --split-k=3:'slices with elements: 2 of 3, because K = 32 and a slice has a multiple of 16' \
   --promote-every=32:'K = 32 is not greater than 32, so no partial sum moves before the end'; do
-  check "${option%%:*}" runs 0 gemm H100:f16 A.npy B.npy "${option%%:*}" -o E.npy
-  check "${option%%:*}: a note" grep -qF "${option#*:}" in/stderr
+  for way in --threads=1 --out=bf16 --memory=1000000; do
+    check "${option%%:*} $way" runs 0 gemm H100:f16 A.npy B.npy "${option%%:*}" "$way" -o E.npy
+    check "${option%%:*} $way: a note" grep -qF "${option#*:}" in/stderr
+  done
 done
 check 'slices and promotion within K' runs 0 gemm H100:f16 A.npy B.npy --split-k 2 --promote-every 16 -o E.npy
 check 'slices and promotion within K: no note' [ -z "$(grep -E 'split-k|promote-every' in/stderr)" ]

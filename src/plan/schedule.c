@@ -372,7 +372,7 @@ smma_status smma_schedule_make(const smma_plan *plan, const smma_operation *o, s
              .error = error};
   *schedule = (smma_schedule){.k_per_step = (size_t)o->k, .start = SMMA_IN_ACCUMULATOR};
   if (k == 0)
-    FAIL(&m, "K is 0: the plan has nothing to sum");
+    FAIL(&m, "K is 0: there is nothing to sum");
   else if (o->scale_block && smma_plan_scaled_level(plan))
     FAIL(&m, "the instruction has scale factors of its own, so the plan cannot have any");
   else if (check_accumulators(&m, o->d) && make(&m)) {

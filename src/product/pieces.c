@@ -312,6 +312,7 @@ static bool end_d(job *j, smma_error *error) {
       smma_note_taken(&shape, s->need.format, s->rounding, (smma_label){s->need.what, s->path},
                       shape.rows * shape.columns, &s->lost, j->with->notes);
   }
+  smma_product_note_sums(j->product, j->with->notes);
   j->has_output = false;
   return smma_output_commit(&j->output, &why) || smma_fail(error, "-o: %s", why.text);
 }

@@ -102,17 +102,21 @@ static bool check_promotion(const smma_product_request *r, long long every, smma
                    r->instruction->k);
 }
 
+static long long promotion_of(const smma_product_request *r) {
+  const bool two_level = smma_method_is(&r->method, "two-level") && !r->promote_every;
+  return two_level ? SMMA_TWO_LEVEL_EVERY : r->promote_every;
+}
+
 static bool take_numbers(const smma_product_request *r, smma_gemm_arguments *g, smma_error *error) {
   enum { MOST_THREADS = 1024 };
-  const bool two_level = smma_method_is(&r->method, "two-level") && !r->promote_every;
-  const long long every = two_level ? SMMA_TWO_LEVEL_EVERY : r->promote_every;
+  const long long every = promotion_of(r);
   if (r->split_k < 1) return smma_fail(error, "--split-k: %lld is not a number of slices; the least is 1", r->split_k);
   if (r->promote_every < 0) return smma_fail(error, "--promote-every: %lld is negative", r->promote_every);
   if (r->threads < 0 || r->threads > MOST_THREADS)
     return smma_fail(error, "--threads: %d is not a number from 0 (all cores) to %d", r->threads, MOST_THREADS);
   if (!check_promotion(r, every, error)) return false;
   g->alpha = r->alpha, g->beta = r->beta, g->scale_d = r->scale_d, g->threads = r->threads;
-  g->split_k = (size_t)r->split_k, g->promote_every = (size_t)every;
+  g->split_k = r->rounds ? 1 : (size_t)r->split_k, g->promote_every = r->rounds ? 0 : (size_t)every;
   return true;
 }
 
@@ -195,10 +199,10 @@ bool smma_product_round(smma_product_request *r, smma_format d, smma_error *erro
   if (r->scaling && strcmp(r->scaling, "epilogue") != 0)
     return smma_fail(error, "--scaling: D is rounded to %s after alpha and beta; give epilogue, or leave it out", text);
   if (r->split_k < 1 || r->promote_every < 0) return true; /* smma_product_begin refuses these */
-  if (two_level && !r->promote_every) r->promote_every = SMMA_TWO_LEVEL_EVERY;
+  r->promote_every = promotion_of(r);
   if (!check_promotion(r, r->promote_every, error)) return false;
   r->plan = smma_plan_of_rounding(d, (size_t)r->split_k, (size_t)r->promote_every, (size_t)r->instruction->k);
-  r->plan_name = "--out", r->split_k = 1, r->promote_every = 0, r->scaling = NULL;
+  r->plan_name = "--out", r->rounds = true, r->scaling = NULL;
   if (two_level) r->method.method = NULL;
   return r->plan || smma_no_memory(error);
 }
@@ -231,7 +235,7 @@ bool smma_product_size(smma_matrix_product *p, const smma_tensor *a, const smma_
                      of_a, r->transpose_a ? " transposed" : "", g->m, g->k, of_b, r->transpose_b ? " transposed" : "",
                      k_of_b, g->n);
   if (r->plan && smma_plan_check(r->plan, i, g->k, &why) != SMMA_OK)
-    return smma_fail_as(error, why.status, "--plan: %s: %s", r->plan_name, why.text);
+    return smma_fail_as(error, why.status, "%s%s: %s", *r->plan_name == '-' ? "" : "--plan: ", r->plan_name, why.text);
   return true;
 }
 
@@ -455,18 +459,16 @@ static bool take_files(smma_matrix_product *p, files *f, const smma_notes *notes
   return true;
 }
 
-/* Notes slices that are empty, and a distance between promotions that K does not reach. */
-static void note_sums(const smma_matrix_product *p, const smma_notes *notes) {
-  const smma_gemm_arguments *g = &p->arguments;
-  const smma_instruction *i = p->request->instruction;
-  const size_t part = g->promote_every ? g->promote_every : (size_t)i->k, parts = (g->k + part - 1) / part;
-  if (i->sparse || g->k == 0) return;
-  if (g->split_k > parts)
+void smma_product_note_sums(const smma_matrix_product *p, const smma_notes *notes) {
+  const smma_product_request *r = p->request;
+  const size_t k = p->arguments.k, every = (size_t)promotion_of(r), split_k = (size_t)r->split_k;
+  const size_t part = every ? every : (size_t)r->instruction->k, parts = (k + part - 1) / part;
+  if (r->instruction->sparse || k == 0) return;
+  if (split_k > parts)
     smma_say(notes, "split-k: slices with elements: %zu of %zu, because K = %zu and a slice has a multiple of %zu",
-             parts, g->split_k, g->k, part);
-  if (p->request->promote_every && g->promote_every >= g->k)
-    smma_say(notes, "promote-every: K = %zu is not greater than %zu, so no partial sum moves before the end", g->k,
-             g->promote_every);
+             parts, split_k, k, part);
+  if (r->promote_every && every >= k)
+    smma_say(notes, "promote-every: K = %zu is not greater than %zu, so no partial sum moves before the end", k, every);
 }
 
 bool smma_product_take(smma_matrix_product *p, const smma_notes *notes, smma_error *error) {
@@ -476,7 +478,7 @@ bool smma_product_take(smma_matrix_product *p, const smma_notes *notes, smma_err
   for (smma_product_matrix which = 0; which < SMMA_PRODUCT_MATRICES; which++) forget(&f, which);
   if (done) {
     smma_product_fill(p);
-    note_sums(p, notes);
+    smma_product_note_sums(p, notes);
   } else {
     smma_product_free(p);
   }

@@ -31,6 +31,7 @@ typedef struct {
   const char *round_in, *scaling, *kernel; /* NULL: the default */
   double alpha, beta, scale_d;
   long long split_k, promote_every; /* promote_every 0: never */
+  bool rounds;                      /* the plan is smma_product_round's, which sums by these two */
   int threads;
 } smma_product_request;
 
@@ -78,6 +79,9 @@ bool smma_product_size(smma_matrix_product *product, const smma_tensor *a, const
 
 /* Points the arguments at the product's matrices. */
 void smma_product_fill(smma_matrix_product *product);
+
+/* Notes slices that are empty, and a distance between promotions that K does not reach. */
+void smma_product_note_sums(const smma_matrix_product *product, const smma_notes *notes);
 
 /* Reads, checks and converts all matrices, and allocates D. Frees everything if it fails. */
 bool smma_product_take(smma_matrix_product *product, const smma_notes *notes, smma_error *error);
