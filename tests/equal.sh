@@ -75,6 +75,11 @@ gives 'JSON: order with a plan' 1 '"any_order_with_0": "1 to 15"' diff --permute
 fails 'other formats of D' 'no functions of the same operands: D is f32 and bf16' \
   diff --prove H100 H100 --plan "none,$plans/two-level.json"
 fails 'a K that a plan cannot follow' 'K = 3: 4 parts of 3 products' diff --prove H100 H100 --plan "$plans/split-k.json" -k 3
+printf '%s' '{"softmma-plan": 1, "name": "relu", "epilogue": ["relu"]}' >relu.json
+fails 'a plan that no K follows' 'an epilogue and another D go with accumulators in FP32 only' \
+  diff --prove H100:s8 H100:s8 --plan none,relu.json
+fails 'a plan that no K follows, for both' 'an epilogue and another D go with accumulators in FP32 only' \
+  diff --prove H100:s8 A100:s8 --plan relu.json
 fails 'a plan too many' '--plan: 3 plans for 2 targets' diff --prove H100 H100 --plan none,none,none
 fails 'K' '--k: -1 is not a number from 1 to' diff --prove H100 H100 -k -1
 

@@ -80,7 +80,7 @@ static double share_of_core(const product *p, const char *kernel) {
   g.m = ROWS, g.n = COLUMNS, g.k = DEPTH;
   g.a = p->x.a, g.b = p->x.b, g.c = p->x.c, g.scale_a = p->x.scale_a, g.scale_b = p->x.scale_b, g.d = p->d;
   g.kernel = kernel, g.threads = 1;
-  assert_int_equal(smma_multiplier_for(p->instruction, &g, &multiplier), SMMA_OK);
+  assert_int_equal(smma_multiplier_for(p->instruction, &g, false, &multiplier), SMMA_OK);
   multiplier.core_blocks = &by_core;
   assert_int_equal(smma_multiplier_compute(&multiplier), SMMA_OK);
   return (double)by_core / (double)(ROWS * COLUMNS * blocks);

@@ -666,6 +666,25 @@ static void test_stopping(void **state) {
   free_operands(&p);
 }
 
+/* A small product reports its progress also if the caller is not the first thread of its team. */
+static void test_progress_in_a_team(void **state) {
+  product p[4];
+  int calls[4] = {0}, stopped = 0;
+  (void)state;
+  for (int thread = 0; thread < 4; thread++) {
+    p[thread] = small_product("H100", "wgmma.m64n8k16.f32.bf16.bf16", 1, 1, 16);
+    p[thread].with.progress = stop_at_once, p[thread].with.progress_context = &calls[thread];
+  }
+#pragma omp parallel for num_threads(4) reduction(+ : stopped)
+  for (int thread = 0; thread < 4; thread++)
+    stopped += smma_gemm(p[thread].instruction, &p[thread].with) == SMMA_STOPPED;
+  assert_int_equal(stopped, 4);
+  for (int thread = 0; thread < 4; thread++) {
+    assert_int_equal(calls[thread], 1);
+    free_operands(&p[thread]);
+  }
+}
+
 /* A forked child has no OpenMP threads, so a product on one thread must work without OpenMP. */
 static void test_fork(void **state) {
   product p = small_product("H100", "wgmma.m64n8k16.f32.bf16.bf16", 100, 70, 16);
@@ -939,6 +958,8 @@ static void test_errors_of_plans(void **state) {
   product p = small_product("H100", "wgmma.m64n8k16.f32.bf16.bf16", 3, 5, 40);
   product scaled = small_product("RTX 5090", "mma.m16n8k32.block32.f32.e4m3.e4m3.f32.ue8m0", 3, 5, 40);
   smma_gemm_arguments g = p.with;
+  static const char text[] = "{\"softmma-plan\": 1, \"name\": \"plain\"}";
+  smma_plan *plain = smma_plan_parse("plain", text, strlen(text), NULL);
   smma_multiplier *multiplier = (smma_multiplier *)&g;
   (void)state;
   assert_int_equal(smma_multiplier_create(NULL, &g, &multiplier), SMMA_INVALID_ARGUMENT);
@@ -975,6 +996,12 @@ static void test_errors_of_plans(void **state) {
   smma_multiplier_free(multiplier);
   smma_multiplier_free(NULL);
   assert_int_equal(smma_multiplier_bytes(NULL), 0);
+  g = p.with, g.scaling = SMMA_SCALING_DEFAULT, g.c = NULL, g.plan = plain; /* a plan without C */
+  assert_int_equal(smma_multiplier_create(p.instruction, &g, &multiplier), SMMA_OK);
+  assert_int_equal(smma_multiplier_run(multiplier, 3, p.a, NULL, p.c, p.d), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_multiplier_run(multiplier, 3, p.a, NULL, NULL, p.d), SMMA_OK);
+  smma_multiplier_free(multiplier);
+  smma_plan_free(plain);
   free_operands(&p);
   free_operands(&scaled);
 }
@@ -1365,6 +1392,7 @@ int main(void) {
       cmocka_unit_test(test_every_half),
       cmocka_unit_test(test_progress),
       cmocka_unit_test(test_stopping),
+      cmocka_unit_test(test_progress_in_a_team),
       cmocka_unit_test(test_fork),
       cmocka_unit_test(test_alignment),
       cmocka_unit_test(test_nan_of_fp64),

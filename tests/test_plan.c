@@ -612,6 +612,32 @@ static void test_recorded_shapes(void **state) {
   }
 }
 
+/* The text of every plan of a library can be read again; what has no text is refused: D in formats of no plan, and more
+   parts than a plan has. */
+static void test_refused_requests(void **state) {
+  static const smma_format formats[] = {(smma_format)777, (smma_format)-5, SMMA_S32, SMMA_B1, SMMA_E8M13};
+  smma_plan_request r;
+  smma_error error;
+  smma_plan *plan;
+  (void)state;
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    smma_plan_request_defaults(&r, sizeof r);
+    r.name = "cutlass:fast", r.d = formats[i];
+    assert_null(smma_plan_for(&r, &error));
+    assert_int_equal(error.status, SMMA_INVALID_ARGUMENT);
+  }
+  r.d = SMMA_S32, r.instruction = find("H100", "wgmma.m64n256k32.s32.s8.s8");
+  plan = smma_plan_for(&r, &error);
+  assert_non_null(plan);
+  assert_int_equal(plan->d, SMMA_NO_FORMAT);
+  smma_plan_free(plan);
+  smma_plan_request_defaults(&r, sizeof r);
+  r.name = "cublaslt:13.1/H100", r.instruction = find("H100", "wgmma.m64n256k8.f32.tf32.tf32");
+  r.m = r.n = 64, r.k = 1 << 17, r.algo = 63, r.stages = 4, r.reduction = 2, r.custom = 0, r.split_k = 5000;
+  assert_null(smma_plan_for(&r, &error));
+  assert_non_null(strstr(error.text, "5000 interleaved parts: a plan has at most 4096"));
+}
+
 /* What a request adds to the configuration: C, an epilogue of cuBLASLt (7: an activation that is not known), a format
    of D, fast accumulation. */
 static void test_epilogues(void **state) {
@@ -857,6 +883,14 @@ static void test_refused_arguments(void **state) {
   assert_int_equal(smma_gemm(wide, g), SMMA_INVALID_PLAN);
   for (size_t x = 0; x < sizeof p.d; x++) assert_int_equal(((unsigned char *)p.d)[x], 0xee);
   assert_int_equal(smma_plan_check(NULL, i, 1, NULL), SMMA_INVALID_ARGUMENT);
+  g->plan = plain, g->bias = NULL, g->m = 0, g->k = 0; /* nothing to compute */
+  assert_int_equal(smma_gemm(i, g), SMMA_OK);
+  g->plan = NULL, g->split_k = 2, g->ldb = 0, g->order_b = SMMA_COLUMN_MAJOR, g->m = g->n = 0;
+  for (int bit = 32; bit < 64; bit++) {
+    g->k = (size_t)1 << bit;
+    assert_int_equal(smma_gemm(i, g), SMMA_OK);
+    if (bit > 53) assert_int_equal(smma_plan_check(plain, i, g->k, NULL), SMMA_NO_MEMORY);
+  }
   smma_plan_free(plain), smma_plan_free(bias), smma_plan_free(parts);
 }
 
@@ -869,6 +903,7 @@ int main(void) {
       cmocka_unit_test(test_operand_rounding), cmocka_unit_test(test_configurations),
       cmocka_unit_test(test_recorded_shapes),  cmocka_unit_test(test_epilogues),
       cmocka_unit_test(test_cuda_cores),       cmocka_unit_test(test_lost_tail),
+      cmocka_unit_test(test_refused_requests),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

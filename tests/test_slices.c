@@ -302,6 +302,20 @@ static void test_sum_step_by_step(void **unused) {
   }
 }
 
+/* Sums in FP64 have the weights of their elements, so integers of low levels do not underflow before the end. */
+static void test_far_exponents(void **unused) {
+  static const double exponents[][2] = {{1000, -1000}, {100, -1000}, {1000, -60}, {-500, -520}, {0, -1074}};
+  (void)unused;
+  for (size_t i = 0; i < sizeof exponents / sizeof *exponents; i++) {
+    const double a[] = {ldexp(1, (int)exponents[i][0]), ldexp(1, (int)exponents[i][1])}, b[] = {0, 1};
+    smma_slices how = slices_of(0, 7, SMMA_PRODUCTS_ALL, SMMA_SLICES_F64);
+    double d = 7;
+    smma_f64_product g = product_of(a, b, &d, 1, 1, 2);
+    assert_int_equal(smma_gemm_slices(instruction_at(0), &g, &how), SMMA_OK);
+    assert_true(d == a[1]);
+  }
+}
+
 /* ---- Zero, infinity, NaN ---- */
 
 static void test_special_numbers(void **unused) {
@@ -448,6 +462,10 @@ static void test_refusals(void **unused) {
   assert_int_equal(smma_gemm_slices(unit, NULL, &exact), SMMA_INVALID_ARGUMENT);
   REFUSED(SMMA_INVALID_DIMENSION, unit, g.lda = K - 1);
   REFUSED(SMMA_NO_KERNEL, unit, g.kernel = "none");
+  o.a[0] = 0; /* no slice has a number */
+  REFUSED(SMMA_NO_KERNEL, unit, g.kernel = "none");
+  REFUSED(SMMA_INVALID_ARGUMENT, unit, g.threads = -1);
+  REFUSED(SMMA_INVALID_SPARSITY, find("H100", "wgmma.sp.m64n16k64.s32.s8.s8"), );
 }
 
 int main(void) {
@@ -462,6 +480,7 @@ int main(void) {
       cmocka_unit_test(test_long_sums_do_not_overflow),
       cmocka_unit_test(test_powers_of_two_change_nothing),
       cmocka_unit_test(test_sum_step_by_step),
+      cmocka_unit_test(test_far_exponents),
       cmocka_unit_test(test_special_numbers),
       cmocka_unit_test(test_layouts),
       cmocka_unit_test(test_defaults),

@@ -303,6 +303,19 @@ static void other_arguments(void **state) {
   p.g.ldb = 0, p.g.order_c = SMMA_COLUMN_MAJOR, p.g.ldc = M - 1;
   assert_int_equal(smma_gemm_sparse(p.instruction, &p.g, p.metadata), SMMA_INVALID_DIMENSION);
   p.g.order_c = SMMA_ROW_MAJOR, p.g.ldc = 0;
+  for (int matrix = 0; matrix < 4; matrix++) { /* offsets beyond size_t, and no order */
+    smma_gemm_arguments g = p.g;
+    *(size_t *[]){&g.lda, &g.ldb, &g.ldc, &g.ldd}[matrix] = (size_t)1 << 60;
+    assert_int_equal(smma_gemm_sparse(p.instruction, &g, p.metadata), SMMA_INVALID_DIMENSION);
+    g = p.g;
+    *(smma_order *[]){&g.order_a, &g.order_b, &g.order_c, &g.order_d}[matrix] = (smma_order)7;
+    assert_int_equal(smma_gemm_sparse(p.instruction, &g, p.metadata), SMMA_INVALID_ARGUMENT);
+  }
+  p.g.scale_a = p.scale_a;
+  assert_int_equal(smma_gemm_sparse(p.instruction, &p.g, p.metadata), SMMA_MISSING_SCALE);
+  p.g.scale_a = NULL, p.g.scale_b = p.scale_b;
+  assert_int_equal(smma_gemm_sparse(p.instruction, &p.g, p.metadata), SMMA_MISSING_SCALE);
+  p.g.scale_b = NULL;
   p.g.progress = log_progress, p.g.progress_context = &log;
   assert_int_equal(smma_gemm_sparse(p.instruction, &p.g, p.metadata), SMMA_OK);
   assert_int_equal(log.last, M);
@@ -338,10 +351,32 @@ static void overlaps(void **state) {
   assert_int_equal(smma_gemm_sparse(p.instruction, &p.g, p.metadata), SMMA_OK);
 }
 
+/* D overlaps the last scale factor of a plan's parts, or begins after it. */
+static void overlaps_scales_of_a_plan(void **state) {
+  static const char text[] =
+      "{\"softmma-plan\": 1, \"name\": \"x\", \"sum\": "
+      "[{\"deal\": \"every\", \"k\": 16, \"with\": \"fma\", \"from\": \"zero\"}]}";
+  static product p;
+  static float scales[M + M * N];
+  smma_plan *plan = smma_plan_parse("x", text, strlen(text), NULL);
+  uint64_t r = 9;
+  (void)state;
+  assert_non_null(plan);
+  for (int after = 0; after < 2; after++) {
+    prepare(&p, 0, 32, &r);
+    p.g.plan = plan, p.g.c = NULL, p.g.scale_a = scales, p.g.scale_b = p.scale_b;
+    p.g.d = scales + M - 1 + after;
+    assert_int_equal(smma_gemm_sparse(p.instruction, &p.g, p.metadata), after ? SMMA_OK : SMMA_INVALID_ARGUMENT);
+    if (!after) assert_non_null(strstr(p.error.text, "D overlaps scale_a;"));
+  }
+  smma_plan_free(plan);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(equals_dot_products),
                                      cmocka_unit_test(blocks_are_of_selected_products),
                                      cmocka_unit_test(overlaps),
+                                     cmocka_unit_test(overlaps_scales_of_a_plan),
                                      cmocka_unit_test(recorded_on_a_b200),
                                      cmocka_unit_test(two_before_one),
                                      cmocka_unit_test(wrong_metadata_is_refused),

@@ -337,8 +337,8 @@ typedef enum {
  * its range wrap or are clamped as the instruction does it. The result of the epilogue is rounded to an integer (RNE),
  * and wraps or is clamped in the same way.
  *
- * K = 0 gives D = beta C; if M or N is 0, the call does nothing. With beta = 0, C counts as +0 whatever it holds, and
- * may be NULL. */
+ * K = 0 gives D = beta C, and is an error with a plan; if M or N is 0, the call does nothing. With beta = 0, beta C
+ * counts as +0 whatever C holds, and C may be NULL. */
 typedef struct {
   size_t size; /* sizeof this struct; smma_gemm_defaults sets it, and smma_gemm refuses a struct without it */
 
@@ -346,7 +346,7 @@ typedef struct {
 
   size_t m, n, k;
   const void *a, *b; /* M x K and K x N in the instruction's formats */
-  const void *c;     /* M x N in the instruction's format of C; NULL means +0 */
+  const void *c;     /* M x N in the instruction's format of C; NULL: beta C counts as +0 */
   void *d;           /* M x N in the instruction's format of D; may be C if formats and layout are the same */
   size_t lda, ldb, ldc, ldd;
   smma_order order_a, order_b, order_c, order_d;

@@ -155,7 +155,7 @@ smma_status smma_mma(const smma_instruction *i, const void *a, const void *b, co
 
 smma_status smma_gemm(const smma_instruction *i, const smma_gemm_arguments *arguments) {
   smma_multiplier multiplier;
-  smma_status status = smma_multiplier_for(i, arguments, &multiplier);
+  smma_status status = smma_multiplier_for(i, arguments, false, &multiplier);
   if (status != SMMA_OK) return status;
   status = smma_end_error(multiplier.with.error, smma_multiplier_compute(&multiplier));
   smma_multiplier_end(&multiplier);

@@ -146,7 +146,7 @@ static inline bool round_finite(const rounder *r, uint64_t x, uint64_t *y, smma_
   rounded = ((uint64_t)(top - r->to_least) << r->to_fraction_bits) + kept;
   /* Rounded toward zero, a number that saturates also gives the largest number, and must be counted as saturated. */
   if (changed && r->rounding == SMMA_ROUND_TOWARD_ZERO && rounded == r->to_largest) return false;
-  if (fields > r->largest || encoding == r->nan || rounded > r->to_largest) return false;
+  if (fields > r->largest || (encoding & (2 * r->fields + 1)) == r->nan || rounded > r->to_largest) return false;
   if (!rounded) {
     counts->zero += changed;
     sign = r->to_sign_of_zero;

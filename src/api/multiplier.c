@@ -10,7 +10,7 @@
 #include "host/load.h"
 #include "isa/instruction.h"
 
-smma_status smma_multiplier_for(const smma_instruction *i, const smma_gemm_arguments *arguments,
+smma_status smma_multiplier_for(const smma_instruction *i, const smma_gemm_arguments *arguments, bool is_kept,
                                 smma_multiplier *multiplier) {
   smma_gemm_arguments g;
   smma_operation o;
@@ -20,7 +20,7 @@ smma_status smma_multiplier_for(const smma_instruction *i, const smma_gemm_argum
   if (i->sparse) return smma_end_error(g.error, SMMA_INVALID_SPARSITY);
   if (i->origin && smma_kernel_for(i, g.kernel, NULL)) g.kernel = smma_kernel_for(i, g.kernel, NULL);
   o = smma_operation_of(i);
-  return smma_end_error(g.error, smma_multiplier_make(&o, &g, multiplier));
+  return smma_end_error(g.error, smma_multiplier_make(&o, &g, is_kept, multiplier));
 }
 
 static size_t scale_bytes(const smma_multiplier *p) {
@@ -64,7 +64,7 @@ smma_status smma_multiplier_create(const smma_instruction *i, const smma_gemm_ar
     return smma_end_error(g.error, SMMA_MISSING_SCALE);
   p = malloc(sizeof *p);
   if (!p) return smma_end_error(g.error, SMMA_NO_MEMORY);
-  status = smma_multiplier_for(i, &g, p);
+  status = smma_multiplier_for(i, &g, true, p);
   if (status != SMMA_OK) return free(p), status;
   if (!keep_b(p)) return smma_multiplier_free(p), smma_end_error(g.error, SMMA_NO_MEMORY);
   *multiplier = p;

@@ -47,42 +47,38 @@ static smma_status check_metadata(const smma_instruction *i, const smma_gemm_arg
   return SMMA_OK;
 }
 
-static size_t leading(size_t given, smma_order order, size_t rows, size_t columns) {
-  return given ? given : order == SMMA_ROW_MAJOR ? columns : rows;
-}
-
 /* Returns the address of the first element of row i of a matrix, or NULL if the matrix is NULL. */
 static unsigned char *row_of(const void *matrix, smma_order order, size_t ld, size_t bytes, size_t i) {
   return matrix ? (unsigned char *)matrix + i * bytes * (order == SMMA_ROW_MAJOR ? ld : 1) : NULL;
 }
 
 /* Copies the rows of B that the positions of one row of A select; the copy is row-major and dense. */
-static void select_rows(const smma_gemm_arguments *g, size_t ldb, size_t bytes, size_t group,
-                        const unsigned char *positions, unsigned char *selected) {
+static void select_rows(const smma_gemm_arguments *g, size_t bytes, size_t group, const unsigned char *positions,
+                        unsigned char *selected) {
   for (size_t j = 0; j < g->k / 2; j++) {
     const size_t k = j / (group / 2) * group + positions[j];
-    const unsigned char *row = row_of(g->b, g->order_b, ldb, bytes, k);
+    const unsigned char *row = row_of(g->b, g->order_b, g->ldb, bytes, k);
     unsigned char *to = selected + j * g->n * bytes;
     if (g->order_b == SMMA_ROW_MAJOR)
       memcpy(to, row, g->n * bytes);
     else
-      for (size_t n = 0; n < g->n; n++) memcpy(to + n * bytes, row + n * ldb * bytes, bytes);
+      for (size_t n = 0; n < g->n; n++) memcpy(to + n * bytes, row + n * g->ldb * bytes, bytes);
   }
 }
 
 /* Refuses a D that overlaps A, C, the bias, B or the metadata, because rows of D are written while later rows still
-   read their operands. `stored` has K of A and the leading dimensions; `ldb` is the leading dimension of B. */
+   read their operands. `stored` has K of A and the leading dimensions but for B's, which `g` has. */
 static smma_status check_overlaps(const smma_instruction *dense, const smma_gemm_arguments *g,
-                                  const smma_gemm_arguments *stored, size_t ldb, const unsigned char *metadata) {
+                                  const smma_gemm_arguments *stored, const unsigned char *metadata) {
   smma_multiplier p = {.with = *stored, .operation = smma_operation_of(dense), .c_format = dense->c};
   smma_status status;
-  p.d_format = smma_plan_d_format(g->plan, dense);
+  p.d_format = smma_plan_d_format(g->plan, dense), p.part_k = smma_plan_scaled_k(g->plan);
   status = smma_check_overlap(&p);
   if (status != SMMA_OK) return status;
   if (smma_overlaps_bytes(&p, metadata, g->m * stored->k))
     return smma_set_error(g->error, SMMA_INVALID_ARGUMENT, "D overlaps the metadata; give D memory of its own");
   p.with.k = g->k, p.with.a = p.with.scale_a = p.with.scale_b = NULL;
-  p.with.b = g->b, p.with.order_b = g->order_b, p.with.ldb = ldb;
+  p.with.b = g->b, p.with.order_b = g->order_b, p.with.ldb = g->ldb;
   return smma_check_overlap(&p);
 }
 
@@ -91,13 +87,12 @@ static smma_status multiply_rows(const smma_instruction *dense, const smma_gemm_
                                  const unsigned char *metadata, size_t group, unsigned char *selected) {
   const size_t a = smma_format_bytes(dense->a), b = smma_format_bytes(dense->b), c = smma_format_bytes(dense->c),
                d = smma_format_bytes(smma_plan_d_format(g->plan, dense));
-  const size_t ldb = leading(g->ldb, g->order_b, g->k, g->n);
   const smma_scales scales = smma_scales_of(g->plan, dense);
   const size_t of_row = smma_scales_along(scales, g->k / 2);
   smma_status status = SMMA_OK;
   row->m = 1, row->progress = NULL;
   for (size_t i = 0; i < g->m && status == SMMA_OK; i++) {
-    select_rows(g, ldb, b, group, metadata + i * (g->k / 2), selected);
+    select_rows(g, b, group, metadata + i * (g->k / 2), selected);
     row->a = row_of(g->a, g->order_a, row->lda, a, i);
     row->scale_a = of_row ? row_of(g->scale_a, SMMA_ROW_MAJOR, of_row, smma_format_bytes(scales.format), i) : NULL;
     row->c = row_of(g->c, g->order_c, row->ldc, c, i);
@@ -110,7 +105,7 @@ static smma_status multiply_rows(const smma_instruction *dense, const smma_gemm_
 
 static smma_status multiply(const smma_instruction *i, smma_gemm_arguments g, const unsigned char *metadata) {
   smma_instruction dense;
-  smma_gemm_arguments row;
+  smma_gemm_arguments row, of_a = g, of_b = g; /* of_a: A has half of K; of_b: K of B */
   smma_status status;
   unsigned char *selected;
   size_t bytes;
@@ -124,16 +119,16 @@ static smma_status multiply(const smma_instruction *i, smma_gemm_arguments g, co
   dense = *i, dense.sparse = 0;
   row = g;
   row.k = g.k / 2, row.b = NULL, row.order_b = SMMA_ROW_MAJOR, row.ldb = g.n;
-  row.lda = leading(g.lda, g.order_a, g.m, row.k), row.ldc = leading(g.ldc, g.order_c, g.m, g.n);
-  row.ldd = leading(g.ldd, g.order_d, g.m, g.n);
-  if (leading(g.ldb, g.order_b, g.k, g.n) < (g.order_b == SMMA_ROW_MAJOR ? g.n : g.k)) return SMMA_INVALID_DIMENSION;
-  if (row.lda < (g.order_a == SMMA_ROW_MAJOR ? row.k : g.m) || row.ldd < (g.order_d == SMMA_ROW_MAJOR ? g.n : g.m) ||
-      (g.c && row.ldc < (g.order_c == SMMA_ROW_MAJOR ? g.n : g.m)))
-    return SMMA_INVALID_DIMENSION;
+  of_a.k = row.k, of_a.order_b = SMMA_ROW_MAJOR, of_a.ldb = 0;
+  of_b.m = 0, of_b.lda = of_b.ldc = of_b.ldd = 0;
+  status = smma_check_matrices(&of_a);
+  if (status == SMMA_OK) status = smma_check_matrices(&of_b);
+  if (status != SMMA_OK) return status;
+  row.lda = of_a.lda, row.ldc = of_a.ldc, row.ldd = of_a.ldd, g.ldb = of_b.ldb;
+  if (!smma_scales_of(g.plan, &dense).each && (g.scale_a || g.scale_b)) return SMMA_MISSING_SCALE;
   if (g.m == 0 || g.n == 0) return smma_gemm(&dense, &row);
-  if (!g.d || (g.k && (!g.a || !g.b))) return SMMA_INVALID_ARGUMENT;
   status = check_metadata(i, &g, metadata);
-  if (status == SMMA_OK) status = check_overlaps(&dense, &g, &row, leading(g.ldb, g.order_b, g.k, g.n), metadata);
+  if (status == SMMA_OK) status = check_overlaps(&dense, &g, &row, metadata);
   if (status != SMMA_OK) return status;
   if (__builtin_mul_overflow(row.k, g.n, &bytes) || __builtin_mul_overflow(bytes, smma_format_bytes(i->b), &bytes))
     return SMMA_INVALID_DIMENSION;

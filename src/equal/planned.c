@@ -21,8 +21,6 @@ static const smma_plan one_chain = {.name = "one chain", .d = SMMA_NO_FORMAT, .s
 
 /* ---- Operands ---- */
 
-static bool takes_c(const smma_plan *p) { return p->starts_from_c || smma_plan_adds_c(p); }
-
 static bool takes_alpha(const smma_plan *p) {
   return smma_plan_has(p, SMMA_EPILOGUE_ALPHA) || smma_plan_has(p, SMMA_EPILOGUE_LINEAR);
 }
@@ -40,7 +38,7 @@ static void settle_factors(smma_planned_pair *x) {
     const char *name, *neutral;
     uint32_t *at, value;
   } operand[] = {
-      {takes_c(p) != takes_c(q), false, "C", "+0", NULL, 0},
+      {smma_plan_takes_c(p) != smma_plan_takes_c(q), false, "C", "+0", NULL, 0},
       {takes_alpha(p) != takes_alpha(q), takes_alpha(p) && takes_alpha(q), "alpha", "1", &other->alpha, 0x3faaaaab},
       {smma_plan_adds_c(p) != smma_plan_adds_c(q), scaled_c, "beta", "1", &other->beta, 0x3f333333},
       {smma_plan_has(p, SMMA_EPILOGUE_BIAS) != smma_plan_has(q, SMMA_EPILOGUE_BIAS),
@@ -85,7 +83,7 @@ static bool prepare(smma_planned_pair *x) {
     x->plan[t] = x->target[t].plan ? x->target[t].plan : &one_chain;
     x->operation[t] = smma_operation_of(x->target[t].instruction);
   }
-  x->takes_c = takes_c(x->plan[0]) && takes_c(x->plan[1]);
+  x->takes_c = smma_plan_takes_c(x->plan[0]) && smma_plan_takes_c(x->plan[1]);
   settle_factors(x);
   return check_formats(x);
 }
@@ -197,11 +195,24 @@ static size_t candidate_k(const smma_planned_pair *x, size_t i) {
   return 0;
 }
 
+/* Reports whether both targets can follow their plans for some K. If not, the error has the message of the last K. */
+static bool has_some_k(const smma_planned_pair *x) {
+  size_t k;
+  for (size_t i = 0; (k = candidate_k(x, i)); i++) {
+    smma_planned_schedules c;
+    if (!compile(x, k, &c)) continue;
+    free_compiled(&c);
+    return true;
+  }
+  return false;
+}
+
 /* Searches the least K for which the sums are not proved equal, and then larger ones until a vector tells the
    targets apart. */
 static bool answer_for_all(const smma_planned_pair *x, uint64_t rows, uint64_t seed) {
   smma_planned_equality *r = x->result;
   size_t k, followed = 0, greatest = 0, searched = 0, last = 0;
+  if (!has_some_k(x)) return false;
   if (smma_planned_prove_for_all(x)) return r->answer = SMMA_PROVED, true;
   for (size_t i = 0; (k = candidate_k(x, i)) && searched < MOST_SEARCHED && !r->row.witness.found; i++) {
     smma_planned_schedules c;
@@ -220,7 +231,6 @@ static bool answer_for_all(const smma_planned_pair *x, uint64_t rows, uint64_t s
     free_compiled(&c);
     if (!done) return false;
   }
-  if (followed == 0) return false; /* the error has the message of the last K */
   if (r->row.witness.found)
     r->answer = SMMA_REFUTED;
   else if (searched == 0)

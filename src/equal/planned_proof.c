@@ -122,7 +122,8 @@ bool smma_planned_prove_for_all(const smma_planned_pair *x) {
   const smma_plan p = normal_plan(x, 0), q = normal_plan(x, 1);
   smma_planned_equality *r = x->result;
   const bool alike = smma_products_of(&x->operation[0].rule) == smma_products_of(&x->operation[1].rule);
-  if (alike && smma_wraps(&x->operation[0]) && smma_wraps(&x->operation[1]) && has_every_k(&p) && has_every_k(&q)) {
+  if (alike && smma_wraps(&x->operation[0]) && smma_wraps(&x->operation[1]) && has_every_k(&p) && has_every_k(&q) &&
+      smma_same_epilogue(&p, &q)) {
     snprintf(r->why, sizeof r->why, "both add integers exactly modulo 2^32, where neither order nor parts count");
     return true;
   }

@@ -33,6 +33,7 @@ struct smma_multiplier {
   smma_view a, b;
   size_t steps;  /* instruction steps along K */
   size_t part_k; /* indices k in each of a plan's blocks that have scale factors; 0: the plan has no scale factors */
+  bool takes_c;  /* the plan, if there is one, uses C */
   bool starts_from_c; /* accumulators start from beta * C, if there is a C and beta is not 0; otherwise from 0 */
   bool turned;        /* computes B^T A^T: see smma_turn_product */
   smma_epilogue epilogue[SMMA_MOST_EPILOGUE]; /* what is done with the final sums, in the outer format */
@@ -81,8 +82,9 @@ static inline size_t smma_lines_present(const smma_view *view, size_t first, siz
 smma_status smma_check_matrices(smma_gemm_arguments *arguments);
 
 /* smma_multiplier_make fills the multiplier, or returns the status of an error in the arguments; some errors also set
-   arguments->error. smma_multiplier_end frees what it allocated. */
-smma_status smma_multiplier_make(const smma_operation *operation, const smma_gemm_arguments *arguments,
+   arguments->error. is_kept: the multiplier is for several products, whose M is not known yet. smma_multiplier_end
+   frees what it allocated. */
+smma_status smma_multiplier_make(const smma_operation *operation, const smma_gemm_arguments *arguments, bool is_kept,
                                  smma_multiplier *multiplier);
 void smma_multiplier_end(smma_multiplier *multiplier);
 

@@ -75,7 +75,7 @@ void smma_multiplier_set_views(smma_multiplier *multiplier) {
    C only if the plan uses them, and the bias must be there if the plan adds one. */
 static smma_status check_plan(const smma_gemm_arguments *g) {
   const bool takes_alpha = smma_plan_has(g->plan, SMMA_EPILOGUE_LINEAR) || smma_plan_has(g->plan, SMMA_EPILOGUE_ALPHA);
-  const bool takes_c = smma_plan_adds_c(g->plan) || g->plan->starts_from_c;
+  const bool takes_c = smma_plan_takes_c(g->plan);
   if (g->split_k > 1 || g->promote_every || g->scaling != SMMA_SCALING_DEFAULT) return SMMA_INVALID_ARGUMENT;
   if ((!takes_alpha && g->alpha != 1) || (!takes_c && (g->c || g->beta != 1))) return SMMA_INVALID_ARGUMENT;
   if (smma_plan_has(g->plan, SMMA_EPILOGUE_BIAS) && g->n && !g->bias) return SMMA_INVALID_ARGUMENT;
@@ -89,14 +89,14 @@ static void take_plan(smma_multiplier *multiplier) {
   const smma_plan_level *scaled = smma_plan_scaled_level(plan);
   multiplier->part_k = scaled ? scaled->grain : 0;
   if (plan->d != SMMA_NO_FORMAT) multiplier->d_format = plan->d;
-  multiplier->starts_from_c = plan->starts_from_c;
+  multiplier->starts_from_c = plan->starts_from_c, multiplier->takes_c = smma_plan_takes_c(plan);
   multiplier->epilogues = plan->epilogues;
   memcpy(multiplier->epilogue, plan->epilogue, sizeof multiplier->epilogue);
 }
 
 /* Makes the schedule. Without a plan, a single chain (and K = 0) needs only the number of steps: it has no list of
-   indices k and no tasks. */
-static smma_status make_schedule(smma_multiplier *multiplier) {
+   indices k and no tasks. The same holds if there is nothing to compute. */
+static smma_status make_schedule(smma_multiplier *multiplier, bool is_kept) {
   const smma_gemm_arguments *g = &multiplier->with;
   const size_t k = (size_t)multiplier->operation.k;
   const bool simple = g->split_k <= 1 && !g->promote_every;
@@ -107,6 +107,7 @@ static smma_status make_schedule(smma_multiplier *multiplier) {
                                          .start = SMMA_IN_ACCUMULATOR,
                                          .result = SMMA_IN_ACCUMULATOR};
   if (!g->plan && (g->k == 0 || simple)) return SMMA_OK;
+  if (!g->n || (!g->m && !is_kept)) return SMMA_OK;
   if (!g->plan) of_arguments = smma_plan_of_sums(g->split_k < g->k ? g->split_k : g->k, g->promote_every, k);
   return smma_schedule_make(g->plan ? g->plan : &of_arguments, &multiplier->operation, g->k, &multiplier->schedule,
                             g->error);
@@ -127,7 +128,7 @@ static smma_status refuse_host_kernel(const smma_gemm_arguments *g) {
                         g->kernel ? g->kernel : "this CPU's");
 }
 
-smma_status smma_multiplier_make(const smma_operation *operation, const smma_gemm_arguments *arguments,
+smma_status smma_multiplier_make(const smma_operation *operation, const smma_gemm_arguments *arguments, bool is_kept,
                                  smma_multiplier *multiplier) {
   smma_gemm_arguments *g = &multiplier->with;
   const size_t k = (size_t)operation->k;
@@ -140,7 +141,7 @@ smma_status smma_multiplier_make(const smma_operation *operation, const smma_gem
   multiplier->operation.c = operation->d; /* C is converted to D's format before the first step */
   multiplier->c_format = operation->c;
   multiplier->d_format = operation->d;
-  multiplier->part_k = 0;
+  multiplier->part_k = 0, multiplier->takes_c = true;
   multiplier->outer = smma_outer_format(operation->d);
   *g = *arguments;
   multiplier->leading.a = g->lda, multiplier->leading.c = g->ldc, multiplier->leading.d = g->ldd;
@@ -170,7 +171,7 @@ smma_status smma_multiplier_make(const smma_operation *operation, const smma_gem
   if (has_wrong_scales(multiplier)) return SMMA_MISSING_SCALE;
   if (g->promote_every % k) return SMMA_INVALID_MULTIPLE;
   smma_multiplier_set_views(multiplier);
-  status = make_schedule(multiplier);
+  status = make_schedule(multiplier, is_kept);
   multiplier->steps = multiplier->schedule.steps;
   return status;
 }
@@ -181,6 +182,7 @@ smma_status smma_multiplier_take(smma_multiplier *multiplier, size_t m, const vo
                                  const void *c, void *d) {
   smma_gemm_arguments *g = &multiplier->with;
   smma_status status;
+  if (c && !multiplier->takes_c) return SMMA_INVALID_ARGUMENT;
   g->m = m, g->a = a, g->scale_a = scale_a, g->c = c, g->d = d;
   g->lda = multiplier->leading.a, g->ldc = multiplier->leading.c, g->ldd = multiplier->leading.d;
   status = smma_check_matrices(g);

@@ -314,7 +314,7 @@ typedef struct {
   int stopped;                /* 1 after a progress function asked to stop */
 } job;
 
-static void do_tile(job *j, workspace *w, size_t i) {
+static void do_tile(job *j, workspace *w, size_t i, bool reports) {
   const smma_gemm_arguments *g = &j->multiplier->with;
   const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
   size_t finished;
@@ -322,7 +322,7 @@ static void do_tile(job *j, workspace *w, size_t i) {
   smma_float_leave(state);
 #pragma omp atomic capture
   finished = ++j->done;
-  if (!g->progress || smma_this_thread() != 0) return;
+  if (!g->progress || !reports) return;
   if (g->progress(finished * j->report / j->tiles, j->report, g->progress_context)) {
 #pragma omp atomic write
     j->stopped = 1;
@@ -341,7 +341,7 @@ static smma_status do_tiles(job *j, int threads) {
       int stop;
 #pragma omp atomic read
       stop = j->stopped;
-      if (!stop) do_tile(j, &w, i);
+      if (!stop) do_tile(j, &w, i, smma_this_thread() == 0);
     }
   }
   smma_aligned_free(memory);
@@ -353,7 +353,7 @@ static smma_status do_tiles(job *j, int threads) {
 static void do_at_once(job *j) {
   _Alignas(SMMA_ALIGNMENT) unsigned char memory[SMALL_BYTES];
   workspace w = lay_out(&j->l, memory);
-  for (size_t i = 0; i < j->tiles && !j->stopped; i++) do_tile(j, &w, i);
+  for (size_t i = 0; i < j->tiles && !j->stopped; i++) do_tile(j, &w, i, true);
 }
 
 /* Reports whether B^T A^T has fewer elements to compute than A B, counting whole panels, and gives the same bits. */

@@ -387,7 +387,7 @@ smma_status smma_bound_rows(const smma_instruction *instruction, const smma_gemm
   operation = smma_operation_of(instruction);
   g = *product;
   g.d = bounds, g.threads = 0, g.kernel = "core", g.progress = NULL, g.ldd = 0, g.order_d = SMMA_ROW_MAJOR;
-  status = smma_multiplier_make(&operation, &g, &p.multiplier);
+  status = smma_multiplier_make(&operation, &g, false, &p.multiplier);
   if (status != SMMA_OK) return status;
   status = find_lost(&p) ? bound_rows(&p, stored, first, rows, bounds) : SMMA_NO_MEMORY;
   free(p.lost);

@@ -118,12 +118,17 @@ static smma_status multiply(slices_product *p, const slice_pair *pair, size_t fi
   return smma_gemm(p->instruction, &g);
 }
 
+/* Returns the exponent of the weight of element (i, j)'s integers. */
+static int exponent_of(const slices_product *p, size_t i, size_t j) { return p->a.exponents[i] + p->b.exponents[j]; }
+
 static void take_result(slices_product *p, int level) {
-  size_t count = p->with.m * p->with.n;
+  const size_t m = p->with.m, n = p->with.n;
   if (p->how.sum == SMMA_SLICES_EXACT)
-    for (size_t e = 0; e < count; e++) p->level_sum[e] += p->result[e];
+    for (size_t e = 0; e < m * n; e++) p->level_sum[e] += p->result[e];
   else
-    for (size_t e = 0; e < count; e++) p->sum[e] += ldexp(p->result[e], -p->how.bits * level);
+    for (size_t i = 0; i < m; i++)
+      for (size_t j = 0; j < n; j++)
+        p->sum[i * n + j] += ldexp(p->result[i * n + j], exponent_of(p, i, j) - p->how.bits * level);
 }
 
 /* Completes the exact sum of a level: stores its low bits, and carries the higher bits to the next level. */
@@ -175,9 +180,9 @@ static void store_results(const slices_product *p) {
   const smma_gemm_arguments *g = &p->with;
   for (size_t i = 0; i < g->m; i++) {
     for (size_t j = 0; j < g->n; j++) {
-      int exponent = p->a.exponents[i] + p->b.exponents[j];
-      double d = p->how.sum == SMMA_SLICES_F64 ? ldexp(p->sum[i * g->n + j], exponent)
-                                               : round_levels(p, i * g->n + j, exponent - p->how.bits * p->first_level);
+      double d = p->how.sum == SMMA_SLICES_F64
+                     ? p->sum[i * g->n + j]
+                     : round_levels(p, i * g->n + j, exponent_of(p, i, j) - p->how.bits * p->first_level);
       if (p->a.special[i] || p->b.special[j]) d = smma_sum_of_specials(&p->a.lines, &p->b.lines, i, j);
       smma_store_result(g, i, j, d);
     }
@@ -198,14 +203,19 @@ static smma_status make_sums(slices_product *p) {
 
 /* ---- Arguments ---- */
 
-static smma_status check(const smma_instruction *instruction, const smma_slices *how) {
+/* Checks the method, and by an empty product what smma_gemm checks: all slices may be zero. */
+static smma_status check(const slices_product *p) {
+  const smma_instruction *instruction = p->instruction;
+  const smma_slices *how = &p->how;
+  smma_gemm_arguments empty = p->with;
   smma_instruction_info info;
   if (smma_describe(instruction, &info, sizeof info) != SMMA_OK) return SMMA_INVALID_ARGUMENT;
   if (info.a != SMMA_S8 || info.b != SMMA_S8 || info.d != SMMA_S32) return SMMA_INVALID_ARGUMENT;
   if (how->slices < 0 || how->slices > SMMA_MOST_SLICES || how->bits < 1 || how->bits > 7) return SMMA_INVALID_ARGUMENT;
   if ((unsigned)how->products > SMMA_PRODUCTS_ALL || (unsigned)how->sum > SMMA_SLICES_EXACT)
     return SMMA_INVALID_ARGUMENT;
-  return SMMA_OK;
+  empty.m = empty.n = empty.k = 0;
+  return smma_gemm(instruction, &empty);
 }
 
 static void free_operand(operand *x) {
@@ -249,7 +259,7 @@ smma_status smma_gemm_slices(const smma_instruction *instruction, const smma_f64
   p.how = slices_defaults;
   status = smma_take_product(product, &p.with);
   if (status == SMMA_OK) status = smma_take_struct(how, &p.how, sizeof p.how);
-  if (status == SMMA_OK) status = check(instruction, &p.how);
+  if (status == SMMA_OK) status = check(&p);
   if (status == SMMA_OK) {
     state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
     status = run_in_mode(&p);

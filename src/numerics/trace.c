@@ -362,7 +362,7 @@ static smma_status take_element(const smma_operation *o, const smma_gemm_argumen
   g.scale_a = moved(g.scale_a, factors.format, i * scales), g.scale_b = moved(g.scale_b, factors.format, j * scales);
   if (g.bias) g.bias += j;
   g.m = g.n = 1, g.kernel = NULL;
-  return smma_multiplier_make(o, &g, &t->multiplier);
+  return smma_multiplier_make(o, &g, false, &t->multiplier);
 }
 
 /* Sets the trace's schedule to the multiplier's. If the product is a single chain, the multiplier's schedule has no

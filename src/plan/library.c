@@ -472,6 +472,14 @@ static bool finish(maker *m) {
   return true;
 }
 
+/* Checks the limits of plans, which parts in the caller's number can exceed. */
+static bool check_levels(const maker *m) {
+  for (size_t n = 0; n < m->plan->levels; n++)
+    if (m->plan->level[n].deal == SMMA_DEAL_INTERLEAVED && m->plan->level[n].count > SMMA_MOST_LANES)
+      return UNKNOWN(m, "%zu interleaved parts: a plan has at most %d", m->plan->level[n].count, SMMA_MOST_LANES);
+  return true;
+}
+
 static bool fill(maker *m) {
   const smma_plan_request *w = m->with;
   char name[100], stages[24] = "";
@@ -487,7 +495,15 @@ static bool fill(maker *m) {
   if (!m->plan->name || !m->plan->source[0] || !m->plan->source[m->plan->sources - 1]) return smma_no_memory(m->error);
   /* Measured on Hopper: FP32 operands become TF32, FP16 or BF16 to nearest even. */
   if (m->kernel->of == TF32) m->plan->has_operand_rounding = true, m->plan->operand_rounding = SMMA_ROUND_NEAREST_EVEN;
-  return finish(m) && make_kernel(m);
+  return finish(m) && make_kernel(m) && check_levels(m);
+}
+
+/* Checks D's format. Plans name no integer format: s32 is the instruction's own. */
+static bool check_d(const maker *m) {
+  const smma_format d = m->with->d;
+  if (d == SMMA_NO_FORMAT || smma_plan_takes_d(d)) return true;
+  if (d == SMMA_S32 && m->with->instruction && m->with->instruction->d == SMMA_S32) return true;
+  return MISSING(m, "d: %d is not a format in which %s gives D", (int)d, m->from->name);
 }
 
 /* Checks that the request has nothing that only plans of cuBLASLt depend on. */
@@ -523,7 +539,7 @@ static bool read_named(maker *m) {
   if (d == SMMA_NO_FORMAT || d == m->plan->d) return true;
   if (m->plan->d != SMMA_NO_FORMAT)
     return UNKNOWN(m, "%s: D is in %s, not in %s", m->from->name, smma_format_text(m->plan->d), smma_format_text(d));
-  m->plan->d = d;
+  m->plan->d = d == SMMA_S32 ? SMMA_NO_FORMAT : d;
   if (smma_plan_has(m->plan, SMMA_EPILOGUE_ALPHA)) saturate(m->plan);
   return true;
 }
@@ -531,6 +547,7 @@ static bool read_named(maker *m) {
 smma_plan *smma_plan_of_library(const smma_plan_request *with, smma_error *error) {
   maker m = {.with = with, .from = find_library(with->name), .error = error};
   if (!m.from) return fail_unknown(&m, with->name ? with->name : ""), NULL;
+  if (!check_d(&m)) return NULL;
   if (m.from->text) {
     if (read_named(&m)) return m.plan;
   } else if (find_kernel(&m) && check_instruction(&m)) {

@@ -43,6 +43,9 @@ enum { SMMA_STORED_AS_IS = -1, SMMA_STORED_AS_D = -2 };
 
 enum { SMMA_MOST_STRIDES = 16, SMMA_MOST_LEVELS = 8, SMMA_MOST_EPILOGUE = 16, SMMA_MOST_SOURCES = 16 };
 
+/* The largest number of interleaved parts. */
+enum { SMMA_MOST_LANES = 4096 };
+
 typedef struct {
   size_t first, end; /* [first, end) */
   size_t part;
@@ -128,6 +131,12 @@ bool smma_plan_has(const smma_plan *plan, smma_epilogue_kind kind);
 
 /* Reports whether the epilogue has an operation that adds beta times C. */
 bool smma_plan_adds_c(const smma_plan *plan);
+
+/* Reports whether the plan uses C: it starts from C, or its epilogue adds it. */
+bool smma_plan_takes_c(const smma_plan *plan);
+
+/* Reports whether a plan can give D in the format. */
+bool smma_plan_takes_d(smma_format d);
 
 /* Writes a plan as JSON text, at most `size` bytes including the terminating zero. Returns the length of the whole
    text. */

@@ -9,7 +9,7 @@
 #include "isa/key.h"
 #include "plan/plan.h"
 
-enum { VERSION = 1, MOST_LANES = 4096 };
+enum { VERSION = 1 };
 
 /* The greatest number allowed in a plan, so that products of indices fit in size_t. */
 static const int64_t most_number = INT64_C(1) << 40;
@@ -159,7 +159,7 @@ static bool read_list(reader *r, const smma_json_value *object, smma_plan_level 
   if (list->kind != SMMA_JSON_LIST || !list->first)
     return must_be(r, list, "[[[first, end], ...], ...], a list a part");
   level->range = range = malloc(r->json.count * sizeof *range);
-  if (!range) return FAIL(r, list->text.at, "out of memory");
+  if (!range) return smma_no_memory(r->json.error);
   for (const smma_json_value *p = smma_json_first(&r->json, list); p; p = smma_json_next(&r->json, p), part++) {
     if (p->kind != SMMA_JSON_LIST || !p->first) return FAIL(r, p->text.at, "a part is a list of ranges, at least one");
     for (const smma_json_value *x = smma_json_first(&r->json, p); x; x = smma_json_next(&r->json, x)) {
@@ -210,7 +210,7 @@ static bool check_level(reader *r, const smma_json_value *object, const smma_pla
 
 /* Checks the number of interleaved parts, which the length of K does not limit, because such parts may be empty. */
 static bool check_lanes(reader *r, const smma_json_value *object, const smma_plan_level *level) {
-  return level->count <= MOST_LANES ||
+  return level->count <= SMMA_MOST_LANES ||
          must_be(r, smma_json_find(&r->json, object, "parts"), "1 to 4096 where \"deal\" is interleaved");
 }
 
@@ -299,7 +299,7 @@ static bool read_name(reader *r) {
   if (m->kind != SMMA_JSON_WORD || smma_json_span(m).length == 0 || smma_json_span(m).length > 100)
     return must_be(r, m, "1 to 100 characters");
   r->plan->name = copy_of(m);
-  return r->plan->name || FAIL(r, m->text.at, "out of memory");
+  return r->plan->name || smma_no_memory(r->json.error);
 }
 
 static bool read_sources(reader *r) {
@@ -311,7 +311,7 @@ static bool read_sources(reader *r) {
     if (x->kind != SMMA_JSON_WORD || p->sources == SMMA_MOST_SOURCES)
       return must_be(r, m, "a list of at most 16 texts");
     p->source[p->sources] = copy_of(x);
-    if (!p->source[p->sources++]) return FAIL(r, x->text.at, "out of memory");
+    if (!p->source[p->sources++]) return smma_no_memory(r->json.error);
   }
   return true;
 }
@@ -386,6 +386,14 @@ bool smma_plan_has(const smma_plan *p, smma_epilogue_kind kind) {
 
 bool smma_plan_adds_c(const smma_plan *plan) {
   return smma_plan_has(plan, SMMA_EPILOGUE_LINEAR) || smma_plan_has(plan, SMMA_EPILOGUE_BETA);
+}
+
+bool smma_plan_takes_c(const smma_plan *plan) { return plan->starts_from_c || smma_plan_adds_c(plan); }
+
+bool smma_plan_takes_d(smma_format d) {
+  for (int row = 0; row < SMMA_FORMAT_COUNT; row++)
+    if (smma_format_at(row) == d) return is_floating(d);
+  return false;
 }
 
 void smma_plan_release(smma_plan *p) {

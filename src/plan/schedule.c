@@ -337,6 +337,7 @@ static bool make(maker *m) {
   const sequence s = {NULL, used_of(p, m->whole)};
   size_t *k;
   bool made;
+  if (m->whole > SIZE_MAX / 1024) return no_memory(m); /* arrays below take up to some hundred bytes for each index */
   if (p->group > m->out->k_per_step)
     return FAIL(m, "groups of %zu products, but the instruction takes %zu", p->group, m->out->k_per_step);
   k = malloc(s.count * sizeof *k);

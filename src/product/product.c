@@ -17,7 +17,7 @@ smma_product_request smma_product_defaults(void) {
 
 const char *smma_plan_refuses(const smma_plan *plan, const smma_gemm_arguments *g, bool has_c, bool has_bias) {
   const bool linear = smma_plan_has(plan, SMMA_EPILOGUE_LINEAR);
-  const bool takes_c = smma_plan_adds_c(plan) || plan->starts_from_c;
+  const bool takes_c = smma_plan_takes_c(plan);
   return g->split_k > 1                                                          ? "split_k"
          : g->promote_every                                                      ? "promote_every"
          : g->scaling != SMMA_SCALING_DEFAULT                                    ? "scaling"

@@ -37,7 +37,7 @@ static bool check(const smma_planned_request *q, smma_error *error) {
                      "--plan: %zu products are one call of %s, which takes %d; leave it out, or give more ('softmma "
                      "trace' explains an element of matrices)",
                      q->k, i->name, i->k);
-  if (q->c && !q->plan->starts_from_c && !smma_plan_adds_c(q->plan))
+  if (q->c && !smma_plan_takes_c(q->plan))
     return smma_fail_no_place("--c", q->plan_text, error);
   return true;
 }

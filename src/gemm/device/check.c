@@ -70,7 +70,7 @@ static smma_status multiply(const smma_operation *o, const matrices *x, const sm
   g.a = x->a, g.b = x->b, g.c = x->c, g.d = d, g.order_b = SMMA_COLUMN_MAJOR;
   if (o->scale_block) g.scale_a = x->scale_a, g.scale_b = x->scale_b;
   g.error = &error;
-  status = smma_multiplier_make(o, &g, &multiplier);
+  status = smma_multiplier_make(o, &g, false, &multiplier);
   if (status != SMMA_OK) return status;
   multiplier.device = device, multiplier.with.on_device = there;
   status = device ? smma_compute_unchecked(&multiplier) : smma_multiplier_compute(&multiplier);
