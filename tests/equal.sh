@@ -60,6 +60,8 @@ check 'cannot tell' grep -q '^order of k: cannot tell, because ' in/stdout
 plans=$source_directory/examples/plans
 gives 'BLOCK_K of promotion' 1 '^smallest row found, K = 65, ' \
   diff --prove H100 H100 --plan "$plans/two-level-64.json,$plans/two-level.json"
+runs 2 diff --prove H100:f16 B200:f16 --plan "$plans/two-level-64.json,$plans/two-level.json" --rows 200
+check 'cannot tell, at several K' grep -qE ' [0-9]+ rows at 4 K agree$' in/stdout
 gives 'other words' 0 '^equal, proved for K = 256: ' \
   diff --prove H100 H100 --plan "$plans/split-k.json,$plans/slices-listed.json" -k 256
 gives 'one plan for both' 0 '^equal, proved for every K that both can follow: ' \

@@ -211,10 +211,10 @@ static bool has_some_k(const smma_planned_pair *x) {
    targets apart. */
 static bool answer_for_all(const smma_planned_pair *x, uint64_t rows, uint64_t seed) {
   smma_planned_equality *r = x->result;
-  size_t k, followed = 0, greatest = 0, searched = 0, last = 0;
+  size_t k, followed = 0, greatest = 0, last = 0;
   if (!has_some_k(x)) return false;
   if (smma_planned_prove_for_all(x)) return r->answer = SMMA_PROVED, true;
-  for (size_t i = 0; (k = candidate_k(x, i)) && searched < MOST_SEARCHED && !r->row.witness.found; i++) {
+  for (size_t i = 0; (k = candidate_k(x, i)) && r->searched < MOST_SEARCHED && !r->row.witness.found; i++) {
     smma_planned_schedules c;
     smma_planned_proof p;
     bool done = true;
@@ -225,7 +225,7 @@ static bool answer_for_all(const smma_planned_pair *x, uint64_t rows, uint64_t s
     if (p == SMMA_SUMS_NO_MEMORY) done = smma_no_memory(x->error);
     if (p == SMMA_SUMS_UNPROVED && k >= 2 * last) {
       done = smma_planned_search(x, &c, &(smma_planned_exchange){false}, rows / MOST_SEARCHED + 1, seed);
-      searched++, last = k, r->k = k;
+      r->searched++, last = k, r->k = k;
       describe_difference(x, &c);
     }
     free_compiled(&c);
@@ -233,7 +233,7 @@ static bool answer_for_all(const smma_planned_pair *x, uint64_t rows, uint64_t s
   }
   if (r->row.witness.found)
     r->answer = SMMA_REFUTED;
-  else if (searched == 0)
+  else if (r->searched == 0)
     snprintf(r->why, sizeof r->why, "%zu K up to %zu are proved equal one by one, but not all others", followed,
              greatest);
   return true;

@@ -142,11 +142,14 @@ static void print_planned_equality(FILE *stream, const smma_equal_target s[2], c
       print_planned_row(stream, &e->row, shown[0], shown[1]);
       return;
     case SMMA_CANNOT_TELL:
-      if (e->row.witness.rows)
-        fprintf(stream, "cannot tell, because no proof covers what differs at K = %zu, %s; %llu rows agree\n", e->k,
-                e->why, (unsigned long long)e->row.witness.rows);
-      else
+      if (!e->row.witness.rows) {
         fprintf(stream, "cannot tell, because %s\n", e->why);
+        return;
+      }
+      fprintf(stream, "cannot tell, because no proof covers what differs at K = %zu, %s; %llu rows", e->k, e->why,
+              (unsigned long long)e->row.witness.rows);
+      if (e->searched > 1) fprintf(stream, " at %zu K", e->searched);
+      fprintf(stream, " agree\n");
   }
 }
 
