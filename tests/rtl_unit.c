@@ -1,10 +1,10 @@
 /* Writes units as SystemVerilog, each with test vectors for rtl_rows.cpp.
    Usage: rtl_unit KIND FIRST COUNT ROWS FOLDER
    KIND: catalogue (distinct functions in the order of the catalogue), narrow (units of narrow formats, with all
-   operands as test vectors), composition, realistic, two_step or any (random units). Writes FOLDER/uI.sv and
-   FOLDER/uI.rows for COUNT numbers I, starting at FIRST. Prints a line for each unit: I, its number of stages, its
-   name. The number of stages is I mod 3, but not more than the rule allows. ROWS is the number of test vectors in
-   addition to those that cover all events. */
+   operands as test vectors), formats (units of formats with every kind of special values), composition, realistic,
+   two_step or any (random units). Writes FOLDER/uI.sv and FOLDER/uI.rows for COUNT numbers I, starting at FIRST. Prints
+   a line for each unit: I, its number of stages, its name. The number of stages is I mod 3, but not more than the rule
+   allows. ROWS is the number of test vectors in addition to those that cover all events. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,6 +128,37 @@ static const smma_instruction *narrow_at(size_t number) {
   return i;
 }
 
+/* Units of formats whose names are spelled out: A and B, and D. */
+static const char *const formats[][2] = {{"binary8p3se", "binary8p4se"},
+                                         {"binary8p3sf", "binary8p3sf"},
+                                         {"binary3p1se", "binary3p1se"},
+                                         {"binary3p1sf", "binary3p1sf"},
+                                         {"binary10p6se", "binary10p6se"},
+                                         {"binary8p1se", "binary12p5sf"},
+                                         {"binary8p3ue", "f32"},
+                                         {"binary8p4uf", "f16"},
+                                         {"binary8p1ue", "binary8p1sf"},
+                                         {"e3m2-fnuz", "e5m4-fnuz"},
+                                         {"e4m3-ieee", "e3m2-nan"},
+                                         {"ue5m3", "e5m3-nan"},
+                                         {"ue5m3-ieee", "e4m3-bias11-fnuz"},
+                                         {"ue4m3-ieee", "e1m6-bias-4-finite"},
+                                         {"ue5m0-finite", "e3m4"}};
+
+static const smma_instruction *formats_at(size_t number) {
+  smma_error error;
+  const smma_instruction *i;
+  char text[300];
+  if (number >= sizeof formats / sizeof formats[0]) return NULL;
+  snprintf(text, sizeof text,
+           "{\"softmma-unit\": 1, \"name\": \"%s\", \"k\": 4, \"algorithm\": \"G-FDPA\", \"a\": \"%s\", \"b\": "
+           "\"%s\", \"c\": \"%s\", \"d\": \"%s\", \"alignment_bits\": \"exact\"}",
+           formats[number][0], formats[number][0], formats[number][0], formats[number][1], formats[number][1]);
+  i = smma_custom_read("formats", text, strlen(text), &error);
+  if (!i) fprintf(stderr, "rtl_unit: %s\n", error.text), exit(2);
+  return i;
+}
+
 static uint64_t element(uint64_t packed, int index, int bits) {
   return packed >> index * bits & ((UINT64_C(1) << bits) - 1);
 }
@@ -160,6 +191,7 @@ static const smma_instruction *unit_at(const char *kind, size_t number) {
   smma_custom c;
   if (strcmp(kind, "catalogue") == 0) return catalogue_at(number);
   if (strcmp(kind, "narrow") == 0) return narrow_at(number);
+  if (strcmp(kind, "formats") == 0) return formats_at(number);
   if (strcmp(kind, "composition") == 0)
     c = random_composition(number);
   else if (strcmp(kind, "realistic") == 0)

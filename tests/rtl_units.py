@@ -107,7 +107,10 @@ def verilate(folder, number):
 def write_units(rtl_unit, kind, numbers, rows, folder):
     """Writes units; yields number, stages and name of each. Ends at the first number without a unit."""
     for number in numbers:
-        line = run(rtl_unit, kind, number, 1, rows, folder).stdout.strip()
+        made = run(rtl_unit, kind, number, 1, rows, folder)
+        if made.returncode:
+            sys.exit(made.stderr or f"rtl_unit ended with status {made.returncode} at {kind} {number}")
+        line = made.stdout.strip()
         if not line:
             return
         _, stages, _, unit = line.split(" ", 3)

@@ -378,6 +378,33 @@ static void test_wide_elements(void **state) {
 
 /* ---- Test vectors that are read back ---- */
 
+/* Elements of every width from 3 to 16 bits, in every text that can be read, give the bytes of the binary file. */
+static void test_widths(void **state) {
+  static const smma_vector_format texts[] = {SMMA_VECTOR_TEXT, SMMA_VECTOR_CSV, SMMA_VECTOR_JSON, SMMA_VECTOR_JSONL};
+  (void)state;
+  for (int width = 3; width <= 16; width++) {
+    char unit[300], name[16];
+    smma_error error;
+    snprintf(name, sizeof name, width > 3 ? "e2m%d" : "binary3p1se", width - 3);
+    snprintf(unit, sizeof unit,
+             "{\"softmma-unit\": 1, \"name\": \"width\", \"k\": 4, \"algorithm\": \"G-FDPA\", \"a\": \"%s\", "
+             "\"b\": \"%s\", \"c\": \"%s\", \"d\": \"%s\", \"alignment_bits\": \"exact\"}",
+             name, name, name, name);
+    smma_custom *custom = smma_custom_parse("width", unit, strlen(unit), &error);
+    if (!custom) fail_msg("%s", error.text);
+    const smma_instruction *i = smma_custom_instruction(custom);
+    const bytes wanted = generated(i, 50, SMMA_VECTOR_BINARY);
+    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+      const bytes text = generated(i, 50, texts[t]), got = convert(text, SMMA_VECTOR_BINARY, 50);
+      if (got.size != wanted.size || memcmp(got.bytes, wanted.bytes, got.size) != 0)
+        fail_msg("%s: text %d is not the binary file", name, (int)texts[t]);
+      free(text.bytes), free(got.bytes);
+    }
+    free(wanted.bytes);
+    smma_custom_free(custom);
+  }
+}
+
 static void test_numbers_of_rows(void **state) {
   static const uint64_t numbers[] = {0, 1, 2, 1023, 1024, 1025, 4096, 4097, 8191, 8192, 8193, 20000};
   (void)state;
@@ -563,21 +590,12 @@ static void test_writer_refuses(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_checksums),
-                                     cmocka_unit_test(test_layout),
-                                     cmocka_unit_test(test_size),
-                                     cmocka_unit_test(test_alignment),
-                                     cmocka_unit_test(test_every_byte),
-                                     cmocka_unit_test(test_every_length),
-                                     cmocka_unit_test(test_messages),
-                                     cmocka_unit_test(test_late_damage),
-                                     cmocka_unit_test(test_wide_elements),
-                                     cmocka_unit_test(test_numbers_of_rows),
-                                     cmocka_unit_test(test_mismatch_is_told),
-                                     cmocka_unit_test(test_own_files),
-                                     cmocka_unit_test(test_other_headers),
-                                     cmocka_unit_test(test_streams),
-                                     cmocka_unit_test(test_shortened),
-                                     cmocka_unit_test(test_writer_refuses)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_checksums), cmocka_unit_test(test_layout),          cmocka_unit_test(test_size),
+      cmocka_unit_test(test_alignment), cmocka_unit_test(test_every_byte),      cmocka_unit_test(test_every_length),
+      cmocka_unit_test(test_messages),  cmocka_unit_test(test_late_damage),     cmocka_unit_test(test_wide_elements),
+      cmocka_unit_test(test_widths),    cmocka_unit_test(test_numbers_of_rows), cmocka_unit_test(test_mismatch_is_told),
+      cmocka_unit_test(test_own_files), cmocka_unit_test(test_other_headers),   cmocka_unit_test(test_streams),
+      cmocka_unit_test(test_shortened), cmocka_unit_test(test_writer_refuses)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,8 +85,8 @@ static const char hex_of_byte[] = HEX_DIGITS("0") HEX_DIGITS("1") HEX_DIGITS("2"
     HEX_DIGITS("5") HEX_DIGITS("6") HEX_DIGITS("7") HEX_DIGITS("8") HEX_DIGITS("9") HEX_DIGITS("a") HEX_DIGITS("b")
         HEX_DIGITS("c") HEX_DIGITS("d") HEX_DIGITS("e") HEX_DIGITS("f");
 
-/* Writes numbers of `digits` digits, each followed by a blank, from containers of `bytes` bytes (both constants at each
-   call); returns the end of the text. */
+/* Writes numbers of `digits` digits, each followed by a blank, from containers of `bytes` bytes (fast if both are
+   constants); returns the end of the text. */
 static inline char *put_numbers(char *c, size_t bytes, const void *numbers, int count, int digits) {
   for (int i = 0; i < count; i++, *c++ = ' ') {
     const uint64_t number = smma_load(bytes, numbers, (size_t)i);
@@ -100,12 +100,14 @@ static inline char *put_numbers(char *c, size_t bytes, const void *numbers, int 
 /* Calls put_numbers for a part's format. `numbers` are in the format's own containers if `own`, otherwise in those of
    smma_row. */
 static inline char *put_part(char *c, bool own, const smma_part *part, const void *numbers) {
-  switch (smma_text_digits(part->format)) {
+  const int digits = smma_text_digits(part->format);
+  switch (digits) {
     case 1: return put_numbers(c, own ? 1 : 8, numbers, part->count, 1);
     case 2: return put_numbers(c, own ? 1 : 8, numbers, part->count, 2);
     case 4: return put_numbers(c, own ? 2 : 8, numbers, part->count, 4);
     case 8: return put_numbers(c, own ? 4 : 8, numbers, part->count, 8);
-    default: return put_numbers(c, 8, numbers, part->count, SMMA_MOST_DIGITS);
+    case 16: return put_numbers(c, 8, numbers, part->count, 16);
+    default: return put_numbers(c, own ? part->bytes : 8, numbers, part->count, digits);
   }
 }
 

@@ -51,22 +51,22 @@ static void put_unpacked(smma_rtl_unit *u, smma_encoding f) {
     smma_rtl_put(w, "  assign infinite = fields == %s;\n", smma_rtl_hex(fields, largest + 1).text);
   else
     smma_rtl_put(w, "  assign infinite = 1'b0;\n");
-  if (largest < ones)
-    smma_rtl_put(w, "  assign nan = fields > %s && !infinite;\n", smma_rtl_hex(fields, largest).text);
-  else if (!smma_has_nan_for_negative_zero(f))
-    smma_rtl_put(w, "  assign nan = 1'b0;\n");
-  else
+  if (smma_has_nan_for_negative_zero(f))
     smma_rtl_put(w, "  assign nan = negative && fields == %d'd0;\n", fields);
+  else if (largest < ones)
+    smma_rtl_put(w, "  assign nan = fields > %s && !infinite;\n", smma_rtl_hex(fields, largest).text);
+  else
+    smma_rtl_put(w, "  assign nan = 1'b0;\n");
 }
 
 smma_rtl_words smma_rtl_is_nan(smma_encoding f, const char *code) {
   const int fields = f.exponent_bits + f.fraction_bits;
   const uint64_t largest = smma_largest_fields(f), ones = smma_low_bits(~(uint64_t)0, fields);
+  if (smma_has_nan_for_negative_zero(f))
+    return smma_rtl_print("%s == %s", code, smma_rtl_hex(f.bits, (uint64_t)1 << (f.bits - 1)).text);
   if (largest < ones)
     return smma_rtl_print("%s > %s", field(code, f.ignored_bits, fields).text,
                           smma_rtl_hex(fields, largest + (smma_has_infinity(f) ? 1 : 0)).text);
-  if (smma_has_nan_for_negative_zero(f))
-    return smma_rtl_print("%s == %s", code, smma_rtl_hex(f.bits, (uint64_t)1 << (f.bits - 1)).text);
   return (smma_rtl_words){""};
 }
 
