@@ -604,10 +604,12 @@ static void test_envelope(void **state) {
   uint64_t seed = 1;
   (void)state;
   for (int round = 0; round < 200; round++) {
+    const double unit = ldexp(1, (round / 8 % 3 - 1) * 800); /* products of two numbers are outside double's range */
     double most = 0;
     for (int i = 0; i < POINTS; i++) {
       points[i].exact = (double)random_below(&seed, 30) / 10;
       points[i].error = (double)random_below(&seed, round % 2 ? 1000 : 5) * points[i].exact + random_below(&seed, 4);
+      points[i].exact *= unit, points[i].error *= unit;
       most = fmax(most, points[i].error);
     }
     const smma_envelope e = smma_envelope_of(points, 0, 0);
@@ -628,7 +630,8 @@ static void test_envelope(void **state) {
     /* Tests a grid of tolerances that accept all points. If the envelope says that every such tolerance accepts a
        point, none of the grid may refuse it. */
     for (int n = 0; n < SLOPES; n++) {
-      const smma_error_point p = {(double)random_below(&seed, 40) / 10, most * (double)random_below(&seed, 1000) / 900};
+      const smma_error_point p = {unit * (double)random_below(&seed, 40) / 10,
+                                  most * (double)random_below(&seed, 1000) / 900};
       smma_tolerance t = {(double)n * 5, 0};
       for (int i = 0; i < POINTS; i++) t.absolute = fmax(t.absolute, points[i].error - t.relative * points[i].exact);
       if (round % 3 && !smma_tolerance_accepts(t, p))

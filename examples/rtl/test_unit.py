@@ -4,6 +4,7 @@
 """
 
 import os
+import re
 from pathlib import Path
 
 import cocotb
@@ -62,11 +63,12 @@ if __name__ == "__main__":
 
     here = Path(__file__).resolve().parent
     unit, build = os.environ["UNIT"], os.environ["BUILD"]
+    more = dict(re.findall(r"\.(\w+)\(([^)]*)\)", os.environ["PARAMETERS"]))
     runner = get_runner("icarus")
     runner.build(
         sources=[here / name for name in (f"{unit}.sv", "products.sv", "multiply.sv", "decode.sv", "round_f32.sv")],
         hdl_toplevel=unit,
-        parameters={"BUG": int(os.environ["BUG"])},
+        parameters={"BUG": os.environ["BUG"], "L": os.environ["K"], **more},
         build_args=["-g2012"],
         build_dir=build,
         timescale=("1ns", "1ns"),

@@ -206,6 +206,8 @@ int smma_command_explain(int argc, const char **argv) {
   if (plan) {
     if (svg || r.count != 1)
       smma_die("--plan: it explains operands of one GPU as text or JSON; 'softmma trace' compares two, and draws");
+    if (operands.scale_a || operands.scale_b)
+      smma_die("--plan: a row with scale factors is not explained; 'softmma trace' explains an element of matrices");
     explain_planned(r.unit[0], r.instruction[0], plan, &operands, json);
     return smma_finish_output(SMMA_EXIT_EQUAL);
   }

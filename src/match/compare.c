@@ -22,7 +22,8 @@ static void note_difference(const smma_match_data *data, size_t i, size_t j, uin
   const smma_encoding f = smma_encoding_of(data->d_format);
   const uint64_t expected = smma_match_d(data, i, j);
   const smma_kind x = smma_decode(f, expected).kind, y = smma_decode(f, got).kind;
-  int64_t apart;
+  uint64_t apart;
+  int64_t of_expected, of_got;
   if (expected == got || (x == SMMA_NAN && y == SMMA_NAN)) return;
   d->zeros += x == SMMA_ZERO && y == SMMA_ZERO;
   if (d->different++ == 0) {
@@ -36,8 +37,9 @@ static void note_difference(const smma_match_data *data, size_t i, size_t j, uin
     d->special++;
     return;
   }
-  apart = order_of(data->d_format, expected) - order_of(data->d_format, got);
-  if ((uint64_t)llabs(apart) > d->largest_ulps) d->largest_ulps = (uint64_t)llabs(apart);
+  of_expected = order_of(data->d_format, expected), of_got = order_of(data->d_format, got);
+  apart = of_expected > of_got ? (uint64_t)of_expected - (uint64_t)of_got : (uint64_t)of_got - (uint64_t)of_expected;
+  if (apart > d->largest_ulps) d->largest_ulps = apart;
 }
 
 bool smma_match_take_c(const smma_match_data *data, const smma_instruction *i, void **c, bool *fits) {

@@ -221,11 +221,15 @@ static bool emit_merges(const space *s, smma_recipe r, size_t parts) {
   return true;
 }
 
+/* Returns the length of contiguous slices, which are multiples of a grain. */
+static size_t slice_length(const space *s, size_t parts, size_t grain) {
+  return smma_divide_up(smma_divide_up(s->data->k, parts), grain) * grain;
+}
+
 static size_t slices_of(const space *s, const smma_recipe *r) {
   const size_t k = s->data->k;
   switch (r->outer) {
-    case SMMA_OUTER_CONTIGUOUS:
-      return smma_divide_up(k, smma_divide_up(smma_divide_up(k, r->parts), r->grain) * r->grain);
+    case SMMA_OUTER_CONTIGUOUS: return smma_divide_up(k, slice_length(s, r->parts, r->grain));
     case SMMA_OUTER_EVERY: return smma_divide_up(k, r->grain);
     case SMMA_OUTER_INTERLEAVED: return r->parts;
     default: return 1;
@@ -239,8 +243,7 @@ static void add(space *s, smma_recipe r) {
 static bool has_length(const space *s, size_t length, size_t slices) {
   for (size_t i = 0; i < s->outers; i++) {
     const smma_recipe *r = &s->outer[i];
-    if (r->outer == SMMA_OUTER_CONTIGUOUS && slices_of(s, r) == slices &&
-        smma_divide_up(smma_divide_up(s->data->k, r->parts), r->grain) * r->grain == length)
+    if (r->outer == SMMA_OUTER_CONTIGUOUS && slices_of(s, r) == slices && slice_length(s, r->parts, r->grain) == length)
       return true;
   }
   return false;
@@ -252,7 +255,7 @@ static void add_outers(space *s) {
   add(s, (smma_recipe){.outer = SMMA_OUTER_NONE});
   for (size_t parts = 2; parts <= MOST_SLICES && parts <= k; parts++)
     for (size_t g = 0; g < sizeof grains / sizeof *grains; g++) {
-      const size_t length = smma_divide_up(smma_divide_up(k, parts), grains[g]) * grains[g];
+      const size_t length = slice_length(s, parts, grains[g]);
       if (length < k && !has_length(s, length, smma_divide_up(k, length)))
         add(s, (smma_recipe){.outer = SMMA_OUTER_CONTIGUOUS, .parts = parts, .grain = grains[g]});
     }
@@ -286,13 +289,18 @@ static bool emit_promoted(const space *s, const smma_recipe *outer) {
   return true;
 }
 
+/* Reports whether contiguous slices are as long as those with this grain, of which has_length may have kept another. */
+static bool has_length_of(const space *s, const smma_recipe *r, size_t grain) {
+  return r->outer == SMMA_OUTER_CONTIGUOUS && slice_length(s, r->parts, r->grain) == slice_length(s, r->parts, grain);
+}
+
 /* Passes recipes to `take` with the group lengths of CUTLASS 2.x. */
 static bool emit_groups(const space *s, const smma_recipe *outer) {
   static const struct {
     size_t group, tile;
   } ways[] = {{8, 32}, {16, 32}, {16, 64}, {16, 128}, {8, 0}, {16, 0}, {4, 0}};
   smma_recipe r = *outer;
-  if (r.outer != SMMA_OUTER_NONE && (r.outer != SMMA_OUTER_CONTIGUOUS || (r.grain != 64 && r.grain != 8))) return true;
+  if (r.outer != SMMA_OUTER_NONE && !has_length_of(s, outer, 64) && !has_length_of(s, outer, 8)) return true;
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
     r.group = ways[i].group, r.tile = ways[i].tile;
     if (!emit_merges(s, r, slices_of(s, outer))) return false;

@@ -127,11 +127,14 @@ static void measure(smma_format format, const void *x, size_t count, int *last, 
 bool smma_match_is_exact(const smma_match_data *data) {
   const smma_format outer = smma_outer_format(data->d_format);
   const int bits = outer == SMMA_F64 ? 53 : outer == SMMA_S32 ? 31 : 24;
+  const int least = outer == SMMA_F64 ? -1074 : outer == SMMA_S32 ? 0 : -149, beyond = outer == SMMA_F64 ? 1023 : 127;
   int last[2];
-  double most[2];
+  double most[2], sum;
   measure(data->a_format, data->a, data->m * data->k, &last[0], &most[0]);
   measure(data->b_format, data->b, data->n * data->k, &last[1], &most[1]);
-  return (double)data->k * most[0] * most[1] <= ldexp(1, bits + last[0] + last[1]);
+  sum = (double)data->k * most[0] * most[1];
+  if (sum == 0) return true;
+  return last[0] + last[1] >= least && sum < ldexp(1, beyond) && sum <= ldexp(1, bits + last[0] + last[1]);
 }
 
 bool smma_match_has_negative_zero(const smma_match_data *data) {

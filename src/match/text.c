@@ -53,12 +53,11 @@ static void print_exact(FILE *stream, const smma_match_study *x) {
   const smma_match *m = &x->found;
   const bool integer = x->data.d_format == SMMA_S32;
   if (!m->exact) return;
-  fprintf(
-      stream,
-      "every partial sum of A B is a number of %s here, so that additions in it never round, and their order cannot\n"
-      "show%s\n",
-      integer || x->data.d_format == SMMA_F64 ? smma_format_text(x->data.d_format) : "f32",
-      integer ? "" : "; use matrices of numbers with more significant bits");
+  fprintf(stream,
+          "every partial sum of A B is a number of %s here, so that additions in it never round, and their order %s\n",
+          integer || x->data.d_format == SMMA_F64 ? smma_format_text(x->data.d_format) : "f32",
+          integer ? "cannot show"
+                  : "can only\nshow where a unit keeps fewer bits; use matrices of numbers with more significant bits");
 }
 
 static void print_fits(FILE *stream, const smma_match_study *x) {

@@ -9,6 +9,7 @@
 
 enum {
   MOST_WHOLE = 256, /* most candidates that are compared with D */
+  MOST_NEAR = 8,    /* most candidates, of those nearest in a block, that are compared with the whole of D */
   BLOCK = 128       /* rows and columns compared before the whole product */
 };
 
@@ -68,8 +69,11 @@ void smma_match_refine(smma_match_work *s) {
 
 /* ---- The whole of D ---- */
 
-/* Compares a candidate with D. If the whole product takes long, compares a block first. */
-static bool verify(smma_match_work *s, const smma_match_trial *c, bool whole, smma_match_difference *difference) {
+/* What is compared: a block of D; also the whole, unless the block differs; or the whole. */
+typedef enum { OF_BLOCK, OF_BLOCK_FIRST, OF_WHOLE } extent;
+
+/* Compares a candidate with D. */
+static bool verify(smma_match_work *s, const smma_match_trial *c, extent of, smma_match_difference *difference) {
   const smma_match_data *data = s->data;
   const smma_match_class *class = class_of(s, c);
   smma_plan *plan = plan_of(s, c);
@@ -77,7 +81,8 @@ static bool verify(smma_match_work *s, const smma_match_trial *c, bool whole, sm
   smma_status status = plan ? SMMA_OK : SMMA_NO_MEMORY;
   if (status == SMMA_OK)
     status = smma_match_compare_part(data, class->member[0], plan, class->c, 0, rows, 0, columns, difference);
-  if (status == SMMA_OK && (rows < data->m || columns < data->n) && (whole || difference->different == 0))
+  if (status == SMMA_OK && (rows < data->m || columns < data->n) &&
+      (of == OF_WHOLE || (of == OF_BLOCK_FIRST && difference->different == 0)))
     status = smma_match_compare_part(data, class->member[0], plan, class->c, 0, data->m, 0, data->n, difference);
   smma_plan_release(plan);
   if (status == SMMA_NO_MEMORY) s->counts.no_memory = true;
@@ -89,10 +94,10 @@ static bool verify_signs(smma_match_work *s, smma_match_trial *c, smma_match_dif
   const smma_match_set *x = &s->set[c->set];
   smma_match_trial other = *c;
   smma_match_difference other_difference;
-  if (!verify(s, c, false, difference)) return false;
+  if (!verify(s, c, OF_BLOCK_FIRST, difference)) return false;
   while (difference->different && difference->zeros == difference->different && ++other.entry < x->count)
     if (smma_match_same_key(x->entry[other.entry].key, x->entry[c->entry].key) &&
-        verify(s, &other, false, &other_difference) && !other_difference.different)
+        verify(s, &other, OF_BLOCK_FIRST, &other_difference) && !other_difference.different)
       *c = other, *difference = other_difference;
   return true;
 }
@@ -230,7 +235,7 @@ void smma_match_rank_libraries(smma_match *m, smma_match_trial *fit) {
 void smma_match_find_near(smma_match_work *s) {
   smma_match_trial list[2 * SMMA_MATCH_MOST];
   smma_match_difference difference;
-  size_t count = 0;
+  size_t count = 0, least = SIZE_MAX;
   qsort(s->matching, s->counts.matching_count, sizeof *s->matching, by_difference);
   qsort(s->nearest, s->counts.nearest_count, sizeof *s->nearest, smma_match_by_score);
   for (size_t i = 0; i < s->counts.matching_count && i < SMMA_MATCH_MOST && s->matching[i].different < SIZE_MAX; i++)
@@ -238,10 +243,13 @@ void smma_match_find_near(smma_match_work *s) {
   for (size_t i = 0; i < s->counts.nearest_count; i++) list[count++] = s->nearest[i];
   for (size_t i = 0; i < count && !s->counts.no_memory; i++) {
     list[i].different = SIZE_MAX;
-    if (verify(s, &list[i], false, &difference)) list[i].different = difference.different;
+    if (verify(s, &list[i], OF_BLOCK, &difference)) list[i].different = difference.different;
   }
   qsort(list, count, sizeof *list, by_difference);
-  if (count == 0 || list[0].different == SIZE_MAX || !verify(s, &list[0], true, &difference)) return;
-  describe(s, &list[0], &difference, &s->match->near);
-  s->match->has_near = true;
+  for (size_t i = 0; i < count && i < MOST_NEAR && list[i].different < SIZE_MAX && !s->counts.no_memory; i++) {
+    if (!verify(s, &list[i], OF_WHOLE, &difference) || difference.different >= least) continue;
+    least = difference.different;
+    describe(s, &list[i], &difference, &s->match->near);
+    s->match->has_near = true;
+  }
 }

@@ -112,8 +112,12 @@ static void begin(const problem *p, size_t i, size_t j, size_t columns, smma_bou
     const double c = c_of(p, i, j + x), unit_start = value_of(p->multiplier.outer, encoding);
     const double exact = from_c ? p->beta * c : 0, rest = fma(p->beta, c, -exact);
     double difference;
-    if (!isfinite(unit_start) || !from_c) continue;
+    if (!isfinite(c) || !from_c) continue; /* a C that is not finite is has_special's */
     smma_bound_add_exact(s, (int)x, exact, rest);
+    if (!isfinite(unit_start)) { /* beta c overflows */
+      s->below[x] = s->above[x] = INFINITY;
+      continue;
+    }
     difference = unit_start - exact - rest;
     s->below[x] = difference < 0 ? -difference : 0, s->above[x] = difference > 0 ? difference : 0;
     s->unit[x] = last_place(p->multiplier.outer, encoding);
@@ -207,12 +211,14 @@ static bool is_narrow(const problem *p) {
 }
 
 /* Reports whether the result for a NaN or infinite operand is certain: no sum overflows before this operand is added,
-   and D's format has NaN and infinity. With plans this is not known, and units that read infinities and NaN as numbers
-   return other results. `size` is the sum of the magnitudes of all terms. */
-static bool is_sure(const problem *p, double size) {
+   and D's format has NaN and infinity, which do not saturate in it. With plans this is not known, and units that read
+   infinities and NaN as numbers return other results. `size` is the sum of the magnitudes of all products. */
+static bool is_sure(const problem *p, double size, double c) {
+  const uint64_t infinity = smma_format_encode(p->stored, INFINITY, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+  const double all = size + fabs(p->alpha) * size + fabs(p->beta * c);
   return !p->multiplier.with.plan && p->multiplier.operation.rule.nan != SMMA_NAN_NUMBERS &&
-         smma_encoding_of(p->stored).specials == SMMA_SPECIALS_IEEE &&
-         size < (p->multiplier.operation.d == SMMA_F16 ? 0x1p15 : 0x1p127);
+         smma_encoding_of(p->stored).specials == SMMA_SPECIALS_IEEE && isinf(smma_format_decode(p->stored, infinity)) &&
+         all < (p->multiplier.operation.d == SMMA_F16 ? 0x1p15 : 0x1p127);
 }
 
 /* Returns the operands of the epilogue for a column; `c` is C as the epilogue reads it. */
@@ -227,7 +233,7 @@ static smma_bounded finish(const problem *p, const workspace *w, double c, size_
   smma_bounded x;
   if (has_special(p, w, c, lane)) {
     x.exact = special_of(p, w, c, lane), x.rest = 0;
-    x.below = x.above = is_sure(p, s->size[lane]) ? 0 : INFINITY;
+    x.below = x.above = is_sure(p, s->size[lane], c) ? 0 : INFINITY;
     return x;
   }
   miss_lost(p, w, lane, s);

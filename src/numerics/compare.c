@@ -97,8 +97,20 @@ typedef struct {
   size_t count;                  /* number of finite elements */
 } row_sums;
 
+/* Returns the exponent of the largest finite element, or 0 without one. */
+static int greatest_exponent(const smma_encoded_matrix *m) {
+  double most = 0;
+  for (size_t i = 0; i < m->rows * m->columns; i++) {
+    const double x =
+        smma_format_decode(m->format, smma_load(smma_container_bytes(smma_encoding_of(m->format)), m->data, i));
+    if (isfinite(x)) most = fmax(most, fabs(x));
+  }
+  return most > 0 ? ilogb(most) : 0;
+}
+
+/* Squares are of numbers times 2^scale, so that they stay within range. */
 static row_sums sums_of_row(const smma_encoded_matrix *a, const smma_encoded_matrix *b, const smma_encoded_matrix *d,
-                            size_t i) {
+                            int scale, size_t i) {
   row_sums r = {0, 0, 0, 0, 0};
   for (size_t j = 0; j < d->columns; j++) {
     double exact, error;
@@ -106,6 +118,7 @@ static row_sums sums_of_row(const smma_encoded_matrix *a, const smma_encoded_mat
     r.count++;
     r.largest_error = fmax(r.largest_error, fabs(error));
     r.largest = fmax(r.largest, fabs(exact));
+    error = ldexp(error, scale), exact = ldexp(exact, scale);
     r.error_squares += error * error;
     r.squares += exact * exact;
   }
@@ -132,12 +145,13 @@ static smma_product_error combine(const row_sums *row, const smma_encoded_matrix
 bool smma_error_against_exact(const smma_encoded_matrix *a, const smma_encoded_matrix *b, const smma_encoded_matrix *d,
                               smma_watcher *watch, void *context, smma_product_error *error) {
   row_sums *row = calloc(d->rows + 1, sizeof *row);
+  const int scale = -greatest_exponent(a) - greatest_exponent(b);
   size_t rows_done = 0;
   if (!row) return false;
 #pragma omp parallel for num_threads(smma_default_threads()) schedule(static)
   for (size_t i = 0; i < d->rows; i++) {
     size_t finished;
-    row[i] = sums_of_row(a, b, d, i);
+    row[i] = sums_of_row(a, b, d, scale, i);
 #pragma omp atomic capture
     finished = ++rows_done;
     if (watch && smma_this_thread() == 0) watch(finished, d->rows, context);

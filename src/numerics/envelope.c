@@ -10,8 +10,15 @@ static int compare(const void *x, const void *y) {
   return (a->error > b->error) - (a->error < b->error);
 }
 
+/* Compares a b with c d, which may be outside the range of double. */
+static bool is_at_most(double a, double b, double c, double d) {
+  int of_a, of_b, of_c, of_d;
+  const double x = frexp(a, &of_a) * frexp(b, &of_b), y = frexp(c, &of_c) * frexp(d, &of_d);
+  return x == 0 || y == 0 ? x <= y : x <= ldexp(y, of_c + of_d - of_a - of_b);
+}
+
 static bool is_below(smma_error_point p, smma_error_point from, smma_error_point to) {
-  return (p.error - from.error) * (to.exact - from.exact) <= (to.error - from.error) * (p.exact - from.exact);
+  return is_at_most(p.error - from.error, to.exact - from.exact, to.error - from.error, p.exact - from.exact);
 }
 
 /* Returns the line through two points of the hull as a tolerance, moved up so that the rounding errors of this
@@ -40,7 +47,8 @@ smma_envelope smma_envelope_of(smma_error_point *points, size_t count, double ne
   for (size_t i = 0; i < size; i++) {
     const smma_error_point from = i ? hull[i - 1] : origin;
     if (hull[i].error <= from.error) break;
-    if (e.edges < SMMA_MOST_TOLERANCES - 1) e.edge[e.edges++] = line(from, hull[i]);
+    if (e.edges < SMMA_MOST_TOLERANCES - 1 && isfinite(line(from, hull[i]).relative))
+      e.edge[e.edges++] = line(from, hull[i]);
     most = hull[i].error;
   }
   e.edge[e.edges++] = (smma_tolerance){0, most};

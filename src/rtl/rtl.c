@@ -146,16 +146,12 @@ static void put_assertion(smma_rtl_writer *w, const smma_rtl_unit *u, int stages
 
 static bool has_failed(const smma_rtl_unit *u) { return u->body.failed || u->modules.failed; }
 
-/* Writes the unit twice. The first pass finds the positions for registers and the range of exponents; the second writes
-   the text. Returns the number of positions for registers. */
-static int write_unit(smma_rtl_unit *u, int stages) {
-  const int register_positions = smma_rtl_put_unit(u, stages);
+/* The first of two passes: finds the number of positions for registers, and the range of exponents. */
+static void measure_unit(smma_rtl_unit *u) {
+  u->register_positions = smma_rtl_put_unit(u, 0);
   smma_rtl_free(&u->body);
   smma_rtl_free(&u->modules);
-  u->register_positions = register_positions;
   u->exponent_bits = smma_rtl_bits_for(u->reach) + 2;
-  smma_rtl_put_unit(u, stages);
-  return register_positions;
 }
 
 static bool is_identifier(const char *name) {
@@ -189,16 +185,18 @@ size_t smma_rtl_text(const smma_instruction *i, const char *name, int stages, in
   smma_rtl_unit u = {.payload_bits = 0};
   smma_rtl_writer w = {.text = NULL};
   size_t length = 0;
-  int register_positions;
   smma_clear_error(error);
   if (!init_unit(&u, i, name, error)) return 0;
-  register_positions = write_unit(&u, stages < 0 ? 0 : stages);
+  measure_unit(&u);
+  if (stages < 0 || stages > u.register_positions) {
+    smma_fail_as(error, SMMA_INVALID_ARGUMENT, "%d stages: the rule of %s has places for 0 to %d registers", stages,
+                 i->name, u.register_positions);
+    return 0;
+  }
+  smma_rtl_put_unit(&u, stages);
   put_text(&w, i, &u, stages);
   if (assertion) put_assertion(&w, &u, stages);
-  if (stages < 0 || stages > register_positions)
-    smma_fail_as(error, SMMA_INVALID_ARGUMENT, "%d stages: the rule of %s has places for 0 to %d registers", stages,
-                 i->name, register_positions);
-  else if (has_failed(&u) || w.failed)
+  if (has_failed(&u) || w.failed)
     smma_no_memory(error);
   else
     length = w.length;

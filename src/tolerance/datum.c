@@ -5,6 +5,7 @@
 #include "host/locale.h"
 #include "isa/format_name.h"
 #include "plan/plan.h"
+#include "plan/schedule.h"
 #include "tolerance/measured.h"
 
 const char *smma_tolerance_operands(const smma_tolerance_request *request, char text[SMMA_OPERANDS_TEXT]) {
@@ -94,17 +95,34 @@ static bool means_more(const smma_plan *p) {
                smma_plan_has(p, SMMA_EPILOGUE_SCALE_D) || smma_plan_has(p, SMMA_EPILOGUE_CLAMP));
 }
 
+/* Writes a factor as the epilogue takes it, in as few digits as give the same number. */
+static void write_factor(double factor, bool single, FILE *stream) {
+  const double taken = single ? (double)(float)factor : factor;
+  char text[32];
+  for (int digits = 6; digits <= 17; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, taken);
+    if (strtod(text, NULL) == taken) break;
+  }
+  fprintf(stream, "%s", text);
+}
+
+/* Writes the exact result. This is the user's variable `expected` if the plan means more, or if double precision is the
+   unit's own, so that the expression would have errors as large as the unit's. */
 static void write_expression(const smma_tolerance_result *x, FILE *stream) {
-  const smma_gemm_arguments *g = &x->request->target[0].product;
+  const smma_product_target *t = &x->request->target[0];
+  const smma_gemm_arguments *g = &t->product;
+  const bool single = smma_outer_format(t->instruction->d) == SMMA_F32;
   for (size_t i = 0; i < x->request->targets; i++)
-    if (means_more(x->request->target[i].product.plan)) {
-      fprintf(stream, "expected"); /* the user's variable: the plan's result in double precision */
+    if (means_more(x->request->target[i].product.plan) || x->request->target[i].instruction->d == SMMA_F64) {
+      fprintf(stream, "expected");
       return;
     }
-  if (g->alpha != 1) fprintf(stream, "%.9g * (", g->alpha);
+  if (g->alpha != 1) write_factor(g->alpha, single, stream), fprintf(stream, " * (");
   fprintf(stream, "A.double() @ B.double()%s", g->alpha != 1 ? ")" : "");
-  if (x->has_c && g->beta == 1) fprintf(stream, " + C.double()");
-  if (x->has_c && g->beta != 1) fprintf(stream, " + %.9g * C.double()", g->beta);
+  if (!x->has_c) return;
+  fprintf(stream, " + ");
+  if (g->beta != 1) write_factor(g->beta, single, stream), fprintf(stream, " * ");
+  fprintf(stream, "C.double()");
 }
 
 /* Reports whether exact results are NaN or infinite. */

@@ -63,6 +63,6 @@ void smma_print_sweep(FILE *stream, const smma_sweep_result *x) {
     fprintf(stream, "a line leaves out up to %zu element%s with operands that are NaN or infinite\n", special,
             smma_plural(special));
   if (overflowed)
-    fprintf(stream, "a line leaves out up to %zu result%s infinite or NaN where the exact result is not\n", overflowed,
-            overflowed == 1 ? " that is" : "s that are");
+    fprintf(stream, "a line leaves out up to %zu result%s from the exact one%s in being infinite or NaN\n", overflowed,
+            overflowed == 1 ? " that differs" : "s that differ", smma_plural(overflowed));
 }

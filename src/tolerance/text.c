@@ -82,8 +82,9 @@ static void print_errors(FILE *stream, const smma_tolerance_result *x) {
             special == 1 ? " is" : "s are");
   for (size_t i = 0; i < targets; i++)
     if (x->target[i].overflowed)
-      fprintf(stream, "%s, %s: %zu result%s infinite or NaN where the exact result is not\n", target[i].label,
-              target[i].instruction->name, x->target[i].overflowed, x->target[i].overflowed == 1 ? " is" : "s are");
+      fprintf(stream, "%s, %s: %zu result%s from the exact one%s in being infinite or NaN\n", target[i].label,
+              target[i].instruction->name, x->target[i].overflowed,
+              x->target[i].overflowed == 1 ? " differs" : "s differ", x->target[i].overflowed == 1 ? "" : "s");
 }
 
 static void print_tolerance(FILE *stream, const char *what, smma_tolerance t) {

@@ -446,6 +446,11 @@ def main():
     start = time.time()
     reference = Reference(arguments.rule)
     split = [[word for word in text.split(",") if word] for text in (arguments.parameters, arguments.tie)]
+    for word in split[0] + split[1]:
+        if not re.fullmatch(r"[A-Za-z_]\w*=-?\d+", word):
+            fail(f"prove.py: '{word}' is not NAME=NUMBER, as in --parameters L=2,F=13 and --tie clk=0,rst=0")
+    if arguments.only and not re.fullmatch(r"\d+-\d+", arguments.only):
+        fail(f"prove.py: --only: '{arguments.only}' is not LOW-HIGH, two numbers")
     first = Case({("c", 0): tuple(int(x) for x in arguments.only.split("-"))} if arguments.only else {})
     points = Points(arguments.points, reference.k)
     with tempfile.TemporaryDirectory() as name:

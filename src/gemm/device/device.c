@@ -24,8 +24,9 @@ enum {
   CACHED_DEPTH = 128 /* the same for a CPU device, in whose caches they must fit */
 };
 
-/* The most rows of a section of D, a multiple of GRAIN: CUDA grids have at most 65535 blocks along the second axis. */
-enum { MOST_ROWS = 65472 };
+/* The most rows and columns of a section of D, multiples of GRAIN: CUDA grids have at most 65535 blocks along the second
+   axis. Columns are along this axis when B is packed, at least GRAIN of them in a block. */
+enum { MOST_ROWS = 65472, MOST_COLUMNS = MOST_ROWS * GRAIN };
 
 enum { OF_A, OF_B, OPERANDS };
 
@@ -128,7 +129,7 @@ static bool choose_sizes(job *j, double memory) {
   const size_t k = (size_t)p->operation.k, depth = is->width > 1 ? CACHED_DEPTH : DEPTH;
   double largest;
   j->steps = smma_least(p->steps, depth / k ? depth / k : 1);
-  j->rows = smma_least(p->with.m, MOST_ROWS), j->columns = p->with.n;
+  j->rows = smma_least(p->with.m, MOST_ROWS), j->columns = smma_least(p->with.n, MOST_COLUMNS);
   while (part_bytes(j, j->rows, j->columns, &largest) > memory || largest > (double)is->largest) {
     size_t *longer = j->rows > j->columns ? &j->rows : &j->columns;
     if (*longer > GRAIN) {
