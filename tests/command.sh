@@ -279,6 +279,8 @@ check 'explain --plan: zeros' grep -q '^calls 1 to 31: products of zero alone, t
 check 'explain --plan: where a call is' grep -q '^call 32, k = 128, onto 00000000 0:$' in/stdout
 gives 'explain --plan --json' 0 '"to": "total 0"' "${planned[@]}" --plan cutlass:2xacc -a '1*129' -b '1*129' --json
 check 'explain --plan --json has d' grep -q '^  "d": "43010000"$' in/stdout
+fails 'explain --plan: scale factors' '--plan: a row with scale factors is not explained' \
+  "${planned[@]}" --plan cutlass:2xacc -a '1*129' -b '1*129' --scale-a 2
 gives 'explain --plan: an epilogue' 0 '^epilogue of c0a00000 -5, with factors of 1 and a bias of 0$' \
   "${planned[@]}" --plan "$source_directory/examples/plans/linear.json" -a '1*5' -b '-1*5'
 check 'explain --plan: ReLU' grep -q '^d = 0000 0$' in/stdout
@@ -988,6 +990,17 @@ check 'tolerance: no rtol and atol accept that' grep -q '^no rtol and atol accep
 check 'tolerance: nothing to paste then' [ "$(grep -c '^torch' in/stdout)" -eq 0 ]
 fails 'tolerance --paste of what overflows' '--paste: no rtol and atol accept all results' \
   tolerance --on A100 --in f16 --out f16 --data overflow --shape 8x8x256 --paste
+ones=0000803f0000803f0000803f0000803f
+npy ones-a.npy '<f4' '(2, 4)' $ones$ones
+npy ones-b.npy '<f4' '(4, 2)' $ones$ones
+npy large-c.npy '<f4' '(2, 2)' 00606a4700606a4700606a4700606a47 # 60000
+printf '%s' '{"softmma-plan": 1, "name": "start", "start": "c"}' >start.json
+gives 'tolerance: beta C overflows' 0 '^V100, mma.m8n8k4.f16.*: 4 results differ from the exact ones in being infinite' \
+  tolerance V100 --in f16 --out f16 ones-a.npy ones-b.npy -C large-c.npy --beta 2 --plan start.json
+gives 'tolerance: infinity saturates' 0 ' differ from the exact ones in being infinite or NaN' \
+  tolerance "${small[@]}" --data infinity=0.01 --store e5m2
+gives 'tolerance --paste: factors' 0 '0\.10000000149011612 \* \(A\.double' tolerance "${small[@]}" --alpha 0.1 --paste
+gives 'tolerance --paste of FP64' 0 '^torch.*D\.double\(\), expected, rtol=' tolerance H100:f64 --shape 8x8x64 --paste
 gives 'tolerance of NaN' 0 'elements are left out, because operands are NaN or infinite' \
   tolerance "${small[@]}" --data nan=0.001
 gives 'tolerance: block-scaled formats' 0 '^B200 +nvfp4 ' tolerance --on B200:nvfp4,H100:e4m3 --shape 8x8x128

@@ -36,6 +36,14 @@ write('ones-b.npy', 512, 20, [random.randint(-2, 2) for _ in range(512 * 20)], '
 # Sums of 2048 products of 99 and 99 exceed 2^24.
 write('large-a.npy', 4, 2048, [99] * 8192, '<f2', 'e')
 write('large-b.npy', 2048, 4, [99] * 8192, '<f2', 'e')
+# Products of 2^-160, which are no numbers of FP32.
+write('small-a.npy', 4, 64, [2.0 ** -80] * 256, '<f4', 'f')
+write('small-b.npy', 64, 4, [2.0 ** -80] * 256, '<f4', 'f')
+# More rows than the block of D that is compared first.
+write('tall-a.npy', 256, 64, normal(256 * 64), '<f2', 'e')
+write('tall-b.npy', 64, 8, normal(64 * 8), '<f2', 'e')
+write('third-a.npy', 24, 288, normal(24 * 288), '<f2', 'e')
+write('third-b.npy', 288, 20, normal(288 * 20), '<f2', 'e')
 PYTHON
 python3 make.py
 
@@ -145,6 +153,23 @@ others() {
   changed chain.npy rows.npy 420 60
   gives 'three rows' 1 '60 of 480 elements, all in rows 21 to 23' match a512.npy b512.npy rows.npy --on H100,V100
   check 'of one chain' grep -q '^   one chain$' in/stdout
+  runs 0 gemm H100:f16 tall-a.npy tall-b.npy -o tall-d.npy
+  python3 - <<'PYTHON'
+data = bytearray(open('tall-d.npy', 'rb').read())
+for i in range(50): # the last rows
+    data[-4 * (5 * i + 1)] ^= 255
+open('tall-d.npy', 'wb').write(data)
+PYTHON
+  gives 'a changed part below the first block' 1 '^nearest; it differs in 50 of 2048 elements' \
+    match tall-a.npy tall-b.npy tall-d.npy --on H100:f16
+  printf '%s' '{"softmma-plan": 1, "name": "x", "group": 4, "sum": [{"deal": "contiguous", "parts": 3, "grain": 8}]}' \
+    >third.json
+  runs 0 gemm H100:f16 third-a.npy third-b.npy --plan third.json -o third-d.npy
+  gives 'groups in slices of a third' 0 '^   3 slices, multiples of .*; groups of 4' \
+    match third-a.npy third-b.npy third-d.npy --on H100:f16
+  runs 0 gemm H100:bf16 small-a.npy small-b.npy -o small-d.npy
+  runs 0 match small-a.npy small-b.npy small-d.npy --on H100:bf16
+  check 'sums that underflow are not exact' [ "$(grep -c 'every partial sum' in/stdout)" -eq 0 ]
   gives 'other matrices' 1 'D is not near the product' match a512.npy b512.npy c.npy --on H100
   runs 0 gemm --on H100 --in f16 --alpha 2.5 a512.npy b512.npy -o d.npy
   gives 'a factor' 1 'D is 2.5 times' match a512.npy b512.npy d.npy --on H100

@@ -175,6 +175,9 @@ static void test_stages(void **state) {
   }
   assert_int_equal(smma_rtl_text(i, NULL, 5, 0, NULL, 0, &error), 0);
   assert_string_equal(error.text, "5 stages: the rule of v_mfma_f32_32x32x8_f16 has places for 0 to 4 registers");
+  for (int stages = 1 << 20; stages > 0 && stages < 1 << 30; stages *= 32) /* no text is written first */
+    assert_int_equal(smma_rtl_text(i, NULL, stages, 1, NULL, 0, &error), 0);
+  assert_int_equal(smma_rtl_text(i, NULL, INT32_MAX, 1, NULL, 0, &error), 0);
   assert_int_equal(smma_rtl_text(i, NULL, -1, 0, NULL, 0, &error), 0);
   text = text_of(i, 2, 1);
   expect(i, text, "\nmodule unit_check (\n");
