@@ -596,6 +596,24 @@ static void test_not_idle(void **state) {
   assert_int_equal(wrong, 0);
 }
 
+/* A C of integers times a fraction is rounded before the sum starts from it. */
+static void test_fractions_of_integers(void **state) {
+  const smma_instruction *i = find("A100", "mma.m16n8k32.s32.s8.s8.s32");
+  const int8_t a[32] = {3, -5}, b[32] = {7, 2};
+  smma_gemm_arguments g;
+  (void)state;
+  smma_gemm_defaults(&g, sizeof g);
+  g.m = g.n = 1, g.k = 32, g.a = a, g.b = b, g.scaling = SMMA_SCALING_OPERANDS;
+  for (int32_t c = -2000; c < 2000; c += 7) {
+    int32_t d = 0;
+    smma_bounded x;
+    g.c = &c, g.d = &d, g.beta = 1.0003;
+    assert_int_equal(smma_gemm(i, &g), SMMA_OK);
+    assert_int_equal(smma_bound_rows(i, &g, SMMA_NO_FORMAT, 0, 1, &x), SMMA_OK);
+    assert_true(smma_bounded_accepts(&x, d) && x.above <= 0.5);
+  }
+}
+
 /* Every edge of an envelope is a tolerance that accepts all points and touches one of them. Also checks, with a grid of
    tolerances, which points some tolerance refuses. */
 static void test_envelope(void **state) {
@@ -642,9 +660,16 @@ static void test_envelope(void **state) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_kinds),    cmocka_unit_test(test_treatments),   cmocka_unit_test(test_long_sums),
-      cmocka_unit_test(test_around),   cmocka_unit_test(test_custom_units), cmocka_unit_test(test_not_idle),
-      cmocka_unit_test(test_envelope), cmocka_unit_test(test_plans),        cmocka_unit_test(test_sums_of_compositions),
+      cmocka_unit_test(test_kinds),
+      cmocka_unit_test(test_treatments),
+      cmocka_unit_test(test_long_sums),
+      cmocka_unit_test(test_around),
+      cmocka_unit_test(test_custom_units),
+      cmocka_unit_test(test_not_idle),
+      cmocka_unit_test(test_fractions_of_integers),
+      cmocka_unit_test(test_envelope),
+      cmocka_unit_test(test_plans),
+      cmocka_unit_test(test_sums_of_compositions),
   };
   printing = argc == 2 && strcmp(argv[1], "print") == 0;
   if (argc == 2 && !printing) cmocka_set_test_filter(argv[1]);

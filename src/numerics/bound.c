@@ -267,9 +267,10 @@ static smma_bounded bound_integer(const problem *p, size_t i, size_t j) {
   const bool wraps = p->multiplier.operation.rule.with.integer.overflow == SMMA_INTEGER_WRAPS;
   const bool epilogue = g->scaling == SMMA_SCALING_EPILOGUE;
   const double c = p->beta * c_of(p, i, j);
+  const double rounding = epilogue || c == rint(c) ? 0 : 0.5; /* of beta c, to the integer that starts the sum */
   double sum = epilogue ? 0 : c, most = fabs(sum), d;
   smma_number x[SMMA_MAXIMUM_K], y[SMMA_MAXIMUM_K];
-  smma_bounded r = {0, 0, 0, 0};
+  smma_bounded r = {0, 0, rounding, rounding};
   for (size_t first = 0; first < p->depth; first += (size_t)p->multiplier.operation.k) {
     smma_decode_vector(&p->multiplier, true, i, first, (size_t)p->multiplier.operation.k, x);
     smma_decode_vector(&p->multiplier, false, j, first, (size_t)p->multiplier.operation.k, y);
@@ -285,7 +286,7 @@ static smma_bounded bound_integer(const problem *p, size_t i, size_t j) {
   if (epilogue) r.below = r.above = 0.5 + fabs(d) * 0x1p-50 + fabs(c) * 0x1p-50;
   if (!(fabs(d) + r.above < 0x1p31 - 1) || (!wraps && most >= 0x1p31) || (epilogue && most >= 0x1p31))
     r.below = r.above = INFINITY;
-  if (!epilogue && wraps && sum >= -0x1p31 && sum < 0x1p31) r.below = r.above = 0;
+  if (!epilogue && wraps && sum >= -0x1p31 && sum < 0x1p31) r.below = r.above = rounding;
   if (p->lost_count) r.below = r.above = INFINITY;
   return r;
 }
