@@ -326,7 +326,7 @@ def custom(
 ) -> Recipe:
     """Makes a recipe from formats: block-scaled formats ("mxfp8_e4m3", "nvfp4"), or element formats with a scaling.
 
-    ``scaling`` applies to formats of at most 8 bits; it is one of `SCALINGS`, or "block", which is "1x128".
+    ``scaling`` applies to formats of at most 8 bits; it is "tensor", "row", "block" (also "1x128") or "none".
     """
     scaling = "1x128" if scaling == "block" else scaling
     if scaling not in ("tensor", "row", "1x128", "none"):
@@ -438,8 +438,9 @@ class Unit:
         arguments: dict[str, Any] = {"on": instruction, "threads": self.threads, "kernel": self.kernel}
         if not a.block:
             arguments["in_dtype"] = a.enters, b.enters
-        if a.rounds_only and a.round_in == b.round_in:
-            arguments["round_in"] = a.round_in
+        modes = {x.round_in for x in (a, b) if x.rounds_only}
+        if len(modes) == 1:
+            arguments["round_in"] = modes.pop()
         columns = {SCALINGS[x.scaling][1] for x in (a, b) if x.compute is None}
         if columns == {128}:
             arguments["plan"] = _BLOCKS_OF_128

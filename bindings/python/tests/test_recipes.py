@@ -33,6 +33,19 @@ def cut(scale):
     return F32(2.0 ** np.floor(np.log2(np.float64(scale))))
 
 
+def test_rounding_mode_of_one_operand():
+    """A product gets the mode of the operand that it rounds; the other one is rounded already."""
+    unit = recipes.Unit("H100", recipes.recipe("weight_only_s8", round_in="toward-zero"))
+    x, w = np.float32([[1 + 2**-7 - 2**-20]]), np.float32([[127]])  # x becomes 1
+    weights, activations = (unit.operand(role, "forward") for role in ("weights", "activations"))
+    assert unit.arguments(activations, weights, "forward")["round_in"] == "toward-zero"
+    assert unit.arguments(weights, activations, "forward")["round_in"] == "toward-zero"
+    a, b = unit.prepare(x, "activations", "forward", "a"), unit.prepare(w, "weights", "forward", "b")
+    expected = unit.multiply(a, b).item()
+    assert expected == b.values.item() and unit.multiply(a._replace(values=x), b).item() == expected
+    assert unit.multiplier(b, activations).multiply(a._replace(values=x)).item() == expected
+
+
 def test_names():
     for made in recipes.recipes():
         assert recipes.recipe(made.name) == made and recipes.recipe(made) is not None

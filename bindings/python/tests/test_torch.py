@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 
 import softmma
+from softmma import recipes
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: softmma.torch is NOT tested")
 
+from softmma.torch._tensors import rounded  # noqa: E402 (needs PyTorch)
+
 TIER = "all"
+OVERFLOWS = recipes.Operand("e4m3", saturate=False)
 
 
 @pytest.fixture
@@ -52,6 +56,74 @@ def test_linear_is_the_units(batch):
         d = layer(x)
     w, bias = layer.weight.detach().numpy(), layer.bias.detach().numpy()
     np.testing.assert_array_equal(d.numpy(), softmma.matmul(x.numpy(), w.T, on="A100", in_dtype="bf16") + bias)
+
+
+ROUNDED = {
+    "overflow": recipes.recipe("fp32", weights=OVERFLOWS, activations=OVERFLOWS),
+    "one overflows": recipes.recipe("fp32", weights=recipes.Operand("e4m3"), activations=OVERFLOWS),
+    "two modes": recipes.recipe(
+        "fp32",
+        weights=recipes.Operand("bf16", round_in="toward-zero"),
+        activations=recipes.Operand("bf16", round_in="toward-positive"),
+    ),
+    "weight-only": recipes.recipe("weight_only_s8", round_in="toward-zero"),
+}
+
+
+@pytest.mark.parametrize("recipe", ROUNDED.values(), ids=ROUNDED)
+@pytest.mark.parametrize("keep_weights", [True, False])
+def test_operands_are_rounded_as_the_recipe_says(batch, recipe, keep_weights):
+    """Also if they are only rounded; and `statistics` does not change a result."""
+    x, w = batch[0] * 300, torch.nn.Parameter(torch.randn(64, 10))
+    x[0, 0] = 1000
+    unit = recipes.Unit("H100", recipe)
+    a = unit.prepare(x.numpy(), "activations", "forward", "a")
+    expected = unit.multiply(a, unit.prepare(w.detach().numpy(), "weights", "forward", "b"))
+    for statistics in (False, True):
+        options = {"statistics": statistics, "keep_weights": keep_weights}
+        with torch.no_grad(), softmma.torch.emulate("H100", recipe, **options):
+            d = x @ w
+        np.testing.assert_array_equal(d.numpy(), expected)
+    assert rounded(x, "e4m3", "nearest-even", saturate=False) is None  # on a GPU, too, it takes another way
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_beta_times_c_is_not_rounded(dtype):
+    """C of 16 bits becomes FP32 before it is multiplied by beta."""
+    torch.manual_seed(2)
+    a, b, c = torch.randn(8, 64).to(dtype), torch.randn(64, 12).to(dtype), torch.randn(8, 12).to(dtype)
+    operands = {
+        torch.addmm: (c, a, b),
+        torch.baddbmm: (c[None], a[None], b[None]),
+        torch.addmv: (c[:, 0], a, b[:, 0]),
+        torch.addbmm: (c, a[None], b[None]),
+    }
+    format = str(dtype).removeprefix("torch.")
+    for operation, (x, y, z) in operands.items():
+        with softmma.torch.emulate("H100", weights=format, activations=format):
+            d = operation(x, y, z, beta=0.3)
+            product = y.float() @ z.float() if operation is not torch.addbmm else y[0].float() @ z[0].float()
+        assert torch.equal(d, (product + 0.3 * x.float()).to(dtype)), operation
+
+
+def test_addmm_with_another_format_of_c():
+    """`out_dtype` allows C in FP32 beside narrower factors."""
+    torch.manual_seed(2)
+    a, b, c = torch.randn(8, 64).bfloat16(), torch.randn(64, 12).bfloat16(), torch.randn(8, 12)
+    with softmma.torch.emulate("H100", weights="bf16", activations="bf16", strict=True) as emulation:
+        product = torch.mm(a, b, out_dtype=torch.float32)
+        d = torch.addmm(c, a, b, out_dtype=torch.float32)
+        batched = torch.baddbmm(c[None], a[None], b[None], out_dtype=torch.float32)
+    assert d.dtype == torch.float32 and torch.equal(d, product + c) and torch.equal(batched, d[None])
+    assert sum(calls(emulation).values()) == 3
+
+
+@pytest.mark.parametrize("name", ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float64"])
+def test_array(name):
+    dtype = getattr(torch, name)
+    x = torch.tensor([[0, 1, 3], [1, 0, 2]]).to(dtype)
+    found = softmma.torch.array(x)
+    assert found.dtype.name == name and found.astype(int).tolist() == x.long().tolist()
 
 
 def test_scaling_per_tensor(batch):

@@ -145,11 +145,11 @@ class Call:
             return found
         device, source = a.device, b if source is None else source
         a, b, c = a.cpu(), b.cpu(), c if c is None else c.cpu()  # operands are prepared in C, on the host
-        left, of_a = self._prepared(a, kind.operands[0], roles[0], kind.product, "a")
+        left, of_a = self._prepared(a, kind, roles[0], "a")
         if c is None:
             right = self._right(b, kind, roles[1], source)
         else:
-            y, of_b = self._prepared(b, kind.operands[1], roles[1], kind.product, "b")
+            y, of_b = self._prepared(b, kind, roles[1], "b")
             right = _Right(lambda x: self._onto(x, y, array(c), kind.product), of_b)
         found = tensor(right.multiply(left))
         self._record(kind, of_a, right.examined, a, b)
@@ -164,7 +164,7 @@ class Call:
         if not all(x.rounds_only for x in kind.operands):
             return None
         pairs = zip((a, b), kind.operands, strict=True)
-        x, y = (rounded(each, operand.format, operand.rounding) for each, operand in pairs)
+        x, y = (rounded(each, operand.format, operand.rounding, operand.saturate) for each, operand in pairs)
         if x is None or y is None:
             return None
         d: Any = matmul(x, y, **self.unit.arguments(*kind.operands, kind.product))
@@ -214,11 +214,10 @@ class Call:
 
     # ---- Operands ----
 
-    def _prepared(
-        self, x: torch.Tensor, operand: Operand, role: Role, product: Product, side: Side
-    ) -> tuple[Prepared, Statistics | None]:
-        values = array(x)
-        if operand.rounds_only and not self.emulation.statistics:
+    def _prepared(self, x: torch.Tensor, kind: Kind, role: Role, side: Side) -> tuple[Prepared, Statistics | None]:
+        values, product = array(x), kind.product
+        operand, other = kind.operands if side == "a" else kind.operands[::-1]
+        if _is_rounded_by_product(operand, other) and not self.emulation.statistics:
             # No conversion here: the product itself rounds this operand, and warns about overflow.
             vector = values.ndim == 1
             values = values[None if side == "a" else (..., None)] if vector else values
@@ -236,7 +235,7 @@ class Call:
         weight = self.emulation.kept_weight(b if source is None else source)
         rows = None if weight is None or operand.history or operand.stochastic else lines(b)
         if rows is None:
-            y, examined = self._prepared(b, operand, role, product, "b")
+            y, examined = self._prepared(b, kind, role, "b")
             return _Right(lambda x: self.unit.multiply(x, y, product), examined)
         views: dict[Any, _Right] = self.emulation.kept.setdefault(weight, {})
         key = (kind, b.dtype, b.shape, b.stride(), b.storage_offset())
@@ -245,7 +244,7 @@ class Call:
             views.pop(key, None)
             if len(views) == MOST_VIEWS:
                 del views[next(iter(views))]
-            y, examined = self._prepared(b, operand, role, product, "b")
+            y, examined = self._prepared(b, kind, role, "b")
             right = _Right(self.unit.multiplier(y, other, product).multiply, examined, rows.copy())
             views[key] = right
         return right
@@ -261,3 +260,10 @@ class Call:
     ) -> None:
         multiplications = packed * a.numel() * (b.shape[-1] if b.dim() > 1 else 1)
         self.emulation.record(self.place.layer, self.operation, kind, of_a, of_b, multiplications)
+
+
+def _is_rounded_by_product(operand: Operand, other: Operand) -> bool:
+    """Reports whether `matmul` rounds the operand as the recipe does. It saturates, and it has one rounding mode for all
+    operands that are only rounded."""
+    one_mode = not other.rounds_only or other.round_in == operand.round_in
+    return operand.rounds_only and operand.saturate and one_mode

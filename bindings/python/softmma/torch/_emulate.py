@@ -310,6 +310,8 @@ class Emulation(TorchDispatchMode):
             ):
                 return _elsewhere(x, self.kernel)
         del operands[_operands(base) :]
+        if any(isinstance(x, torch.dtype) for x in (*args, *kwargs.values())):
+            operands = operands[-2:]  # with out_dtype, C may be in another format than A and B
         kinds = set()
         for x in operands:
             if x.numel() == 0:
@@ -324,7 +326,7 @@ class Emulation(TorchDispatchMode):
                 return str(kind).removeprefix("torch.")
         if base.startswith("_scaled_dot_product") and self.attention != "flash":
             return "fused attention"
-        return None if len(kinds) == 1 else ""  # PyTorch refuses mixed dtypes
+        return None if len(kinds) == 1 else ""  # PyTorch refuses other mixed dtypes
 
     def _has_integers(self) -> bool:
         on = self.unit.on

@@ -39,7 +39,7 @@ def _addmm(
         if beta == 1 and c.dtype == d.dtype and c.shape == shape[-c.dim() :] and is_unseen():
             d += c
         else:
-            d = d + c if beta == 1 else d + beta * c
+            d = d + c if beta == 1 else d + beta * c.to(d.dtype)
         if d.shape != shape:
             raise RuntimeError(f"what is added is {tuple(c.shape)}, which does not broadcast to {tuple(shape)}")
     return d.to(out_dtype or a.dtype)

@@ -26,9 +26,10 @@ def array(x: torch.Tensor) -> Any:
     x = x.detach()
     if x.is_neg():
         x = x.resolve_neg()
-    if x.dtype in (torch.float64, torch.float32, torch.float16, torch.int8):
+    name = str(x.dtype).removeprefix("torch.")
+    if hasattr(np, name):
         return x.numpy()
-    return x.view(_UNSIGNED[x.element_size()]).numpy().view(dtype(str(x.dtype).removeprefix("torch.")))
+    return x.view(_UNSIGNED[x.element_size()]).numpy().view(dtype(name))
 
 
 _PACKED = getattr(torch, "float4_e2m1fn_x2", None)
@@ -93,10 +94,11 @@ def encodings(x: torch.Tensor) -> torch.Tensor:
     return x.view(torch.uint8) if x.dtype.itemsize == 1 and x.dtype.is_floating_point else x
 
 
-def rounded(x: torch.Tensor, format: str, mode: str) -> torch.Tensor | None:
+def rounded(x: torch.Tensor, format: str, mode: str, saturate: bool = True) -> torch.Tensor | None:
     """Rounds a tensor to a format on its own device: saturating in FP8, in this mode of `softmma.round`.
 
-    Returns None for formats and modes that PyTorch lacks, and for FP64, which PyTorch rounds to FP32 first.
+    Returns None for formats and modes that PyTorch lacks, for FP8 without saturation, and for FP64, which PyTorch rounds
+    to FP32 first.
     """
     x = matrix(x)
     if x.dtype == _FLOATS.get(format):
@@ -108,6 +110,8 @@ def rounded(x: torch.Tensor, format: str, mode: str) -> torch.Tensor | None:
     if format in _FLOATS:
         return x.to(_FLOATS[format])
     if format in _FP8:
+        if not saturate:
+            return None
         kind, most = _FP8[format]
         return encodings(x.clamp(-most, most).to(kind))
     if format != "tf32" or mode not in ("nearest-even", "nearest-away", "toward-zero"):
