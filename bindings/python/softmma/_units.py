@@ -241,6 +241,14 @@ class Custom(Instruction):
         for each, value in zip(fields(Instruction), values):
             object.__setattr__(self, each.name, value)
 
+    def __eq__(self, other: object) -> bool:
+        """Reports whether the descriptions are the same, which also name the encodings of NaN."""
+        if not isinstance(other, Custom):
+            return NotImplemented
+        return _core.custom_text(self._handle) == _core.custom_text(other._handle)
+
+    __hash__ = Instruction.__hash__
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Custom, (self.to_custom(),)
 

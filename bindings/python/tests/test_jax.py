@@ -839,6 +839,12 @@ def test_emulated_twice(generator):
     x = jnp.asarray(generator.standard_normal((4, 4)), jnp.float32)
     inner = softmma.jax.emulate(lambda x: x @ x, "H100", "fp16")
     assert same(softmma.jax.emulate(inner, "H100", "bf16")(x), softmma.matmul(x, x, in_dtype="f16"))
+    inner = softmma.jax.emulate(lambda x: (x + 1j) @ (x + 1j))
+    outer = softmma.jax.emulate(inner, strict=True)
+    inner(x)
+    with pytest.raises(NotImplementedError, match="dot_general of complex64"):
+        outer(x)
+    assert outer.report() is not inner.report() and outer.__wrapped__ is inner
 
 
 def test_arguments_that_are_no_arrays(generator):

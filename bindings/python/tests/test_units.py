@@ -271,6 +271,18 @@ def test_custom():
     assert units[1].different == 0
 
 
+def test_customs_are_equal_if_their_descriptions_are():
+    description = softmma.instruction("H100", "HMMA.16816.F32").to_custom()
+    one, other = (softmma.Custom({**description, "nan": nan}) for nan in ("all-ones", "quiet"))
+    same = softmma.Custom(dict(reversed(one.to_custom().items())))
+    assert same == one != other and hash(same) == hash(one) and {one: 1, other: 2}[same] == 1
+    assert one != softmma.instruction("H100", "HMMA.16816.F32") and one != "custom"
+    a, b = np.full((2, 16), np.inf), np.zeros((16, 2))
+    assert [x.d.view(np.uint32).max() for x in softmma.compare(a, b, [one, other])] == [0x7FFFFFFF, 0x7FC00000]
+    with pytest.raises(ValueError, match="given twice"):
+        softmma.compare(a, b, [one, same])
+
+
 def test_custom_from_a_file():
     path = REPOSITORY / "examples" / "custom" / "sticky.json"
     assert softmma.dot([1, 2**-14, 2**-14], [1, 2**-10, 2**-14], on=softmma.Custom(path)) == np.float32(1.0000001)

@@ -47,7 +47,7 @@ class Emulation:
         self._weights = weights
         self._strict = strict
         self._known: WeakKeyDictionary[Any, dict[Any, tuple[Any, list[_Role]]]] = WeakKeyDictionary()
-        update_wrapper(self, function)
+        update_wrapper(self, function, updated=())  # not __dict__, which holds the settings of an Emulation
 
     def report(self) -> Report:
         """Returns the products emulated so far, and the operations of the traced programs that are left to JAX."""
