@@ -98,11 +98,18 @@ def _weight(path: Path, name: str | None, archive: bytes | None) -> StoredWeight
     if form[0] in "iu" and form[1:].isdigit():
         values = values.view(form)
     if numbers is None:
-        exact = np.can_cast(values.dtype, np.float32) or values.dtype.name not in _DTYPES or values.dtype.itemsize < 4
-        numbers = values.astype(np.float32 if exact and values.dtype.kind not in "iu" else np.float64)
-        if values.dtype.itemsize == 8 and not np.array_equal(numbers.astype(values.dtype), values, equal_nan=True):
-            raise ValueError(f"{path}: float64 does not hold its integers exactly")
+        numbers = _as_numbers(path, values)
     return StoredWeight(values, scales, factor, (rows, columns), form, numbers)
+
+
+def _as_numbers(path: Path, values: NDArray[Any]) -> NDArray[Any]:
+    """Returns elements as float32, or as float64 if they are integers or float64. Raises ValueError if float64 does not
+    hold an integer."""
+    exact = np.can_cast(values.dtype, np.float32) or values.dtype.name not in _DTYPES or values.dtype.itemsize < 4
+    numbers = values.astype(np.float32 if exact and values.dtype.kind not in "iu" else np.float64)
+    if values.dtype.itemsize == 8 and not np.array_equal(numbers.astype(values.dtype), values, equal_nan=True):
+        raise ValueError(f"{path}: float64 does not hold its integers exactly")
+    return numbers
 
 
 # ---- Names ----
@@ -236,7 +243,7 @@ def _of_gguf(path: Path, name: str | None) -> StoredWeight:
     if kind.name in ("MXFP4", "NVFP4"):
         return _weight(path, "weight", _of_fp4_blocks(data, kind.name, factor))
     values = np.atleast_2d(data if data.dtype.kind in "fi" and kind.name != "BF16" else gguf.dequantize(data, kind))
-    return StoredWeight(values, None, float(factor), (0, 0), kind.name.lower(), values.astype(np.float32) * factor)
+    return StoredWeight(values, None, float(factor), (0, 0), kind.name.lower(), _as_numbers(path, values) * factor)
 
 
 def _of_fp4_blocks(data: NDArray[np.uint8], kind: str, factor: np.float32) -> bytes:

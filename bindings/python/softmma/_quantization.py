@@ -283,8 +283,8 @@ def prepare(
 ) -> Prepared:
     """Quantises a tensor to an operand: A is (..., M, K) or (K,), B is (..., K, N) or (K,).
 
-    ``history`` is needed for delayed scaling, and ``generator`` for stochastic rounding. ``factor`` replaces NVFP4's
-    amax / (6 * 448) if it is known already. With ``across``, factors are shared along the other axis instead of K:
+    ``history`` is needed for delayed scaling, and ``generator`` for stochastic rounding. ``factor`` replaces the
+    amax / (6 * 448) of scaling "1x16" and "16x16" (NVFP4) if it is known already. With ``across``, factors are shared along the other axis instead of K:
     weight-only weights are stored once and multiplied along either axis. ``measure`` returns statistics, too.
     ``threads`` (0: all cores) do not change a result.
 
@@ -294,8 +294,9 @@ def prepare(
     x = np.asarray(x)
     if side not in ("a", "b"):
         raise ValueError(f"side: {side!r} is not one of a, b")
-    if x.ndim == 0 or x.dtype.kind in "cOSU":
-        raise ValueError(f"{side} is {'a number' if x.ndim == 0 else x.dtype}, not an array of real numbers")
+    _check_numbers(x, side)
+    if factor is not None and operand.factor != "ue4m3":
+        raise ValueError(f"factor: it is of scaling '1x16' and '16x16' (NVFP4), not of {operand}; leave it out")
     if factor is not None and not 0 < np.float32(factor) <= _MOST:
         raise ValueError(f"factor: {factor} is no positive FP32 number of which 6 * 448 times are one, too")
     if operand.stochastic and generator is None:
@@ -331,11 +332,38 @@ def prepare(
     return Prepared(values, scales, behind, operand, side, vector, statistics, zeros)
 
 
+@cache
+def _is_real(dtype: np.dtype[Any]) -> bool:
+    """Reports whether arrays of the dtype hold integers, or numbers of a format, so that FP64 holds most of them."""
+    if dtype.kind in "iub":
+        return True
+    try:
+        _core.format(dtype)
+    except LookupError:
+        return False
+    return True
+
+
+def _check_numbers(x: NDArray[Any], what: str) -> None:
+    """Raises ValueError unless x is an array of integers, or of numbers in a format."""
+    if x.ndim == 0 or not _is_real(x.dtype):
+        raise ValueError(f"{what} is {'a number' if x.ndim == 0 else x.dtype}, not an array of real numbers")
+
+
+def _exact(x: NDArray[Any]) -> NDArray[np.float64]:
+    """Returns integers in FP64. Raises ValueError if FP64 does not hold one of them."""
+    return np.asarray(_core.round(x, "f64", "nearest-even", "default", True))
+
+
 def _dense(x: NDArray[Any], operand: Operand, k_last: bool) -> tuple[NDArray[Any], bool, bool]:
     """Returns the array contiguous in FP32 or FP64, whether K is its last axis, and whether the last two axes were
     exchanged."""
-    if x.dtype not in (np.float32, np.float64):
-        x = x.astype(np.float64 if operand.scaling == "none" and x.dtype.kind in "iub" else np.float32)
+    if x.dtype.kind in "iub":
+        wide = _exact(x)
+        narrow = wide.astype(np.float32)
+        x = wide if operand.scaling == "none" or not np.array_equal(narrow, wide) else narrow
+    elif x.dtype not in (np.float32, np.float64):
+        x = x.astype(np.float32)
     if operand.hadamard:
         lines = np.ascontiguousarray(x if k_last else x.swapaxes(-1, -2), np.float32)
         return _core.hadamard(lines, HADAMARD, operand.hadamard_in), True, not k_last
@@ -413,7 +441,7 @@ def quantize(
     greatest number (OCP Microscaling Formats 1.0, 6.3). Elements are divided by it in binary64, rounded to nearest even
     and saturated; a block with NaN or infinity gets the factor NaN. NVFP4's two levels are computed in FP32 as in
     Transformer Engine (scaling "1x16" of `softmma.recipes.Operand`), or with ``factor`` for the whole array, for
-    example 1, which leaves only the blocks' factors. ``formula`` and ``scale_rounding`` choose other factors, as in
+    example 1, which leaves only the blocks' factors (other formats: 1 or None). ``formula`` and ``scale_rounding`` choose other factors, as in
     `softmma.recipes.Operand`: ``scale_rounding="even"`` for the exponents of MXFP4 checkpoints, ``formula="modelopt"``
     for NVFP4 checkpoints of ModelOpt.
 
@@ -422,14 +450,21 @@ def quantize(
 
     Returns ``values`` with x's shape, ``scales`` with one number for each block, and ``factor``. The values of MXINT8
     are encodings in uint8, because NumPy has no type for them; viewed as int8, they are 64 times the numbers. Raises
-    ValueError for an unknown format.
+    ValueError for an unknown format, for a dtype without real numbers in a format, and for integers that float64 does
+    not hold.
     """
     if format not in BLOCK_FORMATS:
         raise ValueError(f"format: {format!r} is not one of {', '.join(BLOCK_FORMATS)}")
     x = np.asarray(x)
     if x.ndim == 0:
         raise ValueError("x is a number; blocks lie along an axis of an array")
-    element, _, block = BLOCK_FORMATS[format]
+    _check_numbers(x, "x")
+    x = _exact(x) if x.dtype.kind in "iub" else x
+    element, scale, block = BLOCK_FORMATS[format]
+    if scale != "ue4m3":
+        if factor not in (None, 1):
+            raise ValueError(f"factor is {factor}: {format} has no factor of the tensor, only nvfp4 has; leave it out")
+        factor = None
     last = np.moveaxis(x, axis, -1)
     rows = last.reshape(last.size // max(last.shape[-1], 1), last.shape[-1])
     operand = Operand(element, f"1x{block}", formula=formula, scale_rounding=scale_rounding)

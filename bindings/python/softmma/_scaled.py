@@ -149,12 +149,14 @@ def scaled_product(
 ) -> NDArray[Any]:
     """Computes A B in FP32, including the factors of blocks. Factors of tensors and rows are applied afterwards, by
     `times_factors`."""
-    in_dtype = instruction.a, instruction.b
+    plan = scaling.plan
     if scaling.kind in ("tensor", "row"):
         plan = ("torch:_scaled_mm:fast" if fast else "torch:_scaled_mm") if instruction.keeps_13_bits else None
-        return matmul(x, y, on=instruction, in_dtype=in_dtype, plan=plan, **of_product)
-    of_product.update(scale_a=scaling.scale_a, scale_b=scaling.scale_b)
-    return matmul(x, y, on=instruction, in_dtype=in_dtype, plan=scaling.plan, **of_product)
+    elif plan is None or x.shape[-1]:
+        of_product.update(scale_a=scaling.scale_a, scale_b=scaling.scale_b)
+    if x.shape[-1] == 0:
+        plan = None  # with K = 0 there are no partial sums
+    return matmul(x, y, on=instruction, in_dtype=(instruction.a, instruction.b), plan=plan, **of_product)
 
 
 def times_factors(d: Any, kind: str, scale_a: Any, scale_b: Any) -> Any:

@@ -52,7 +52,7 @@ def compress(x: ArrayLike, instr: str | Instruction, on: str = "H100") -> tuple[
     first = np.argsort(~filled, axis=-1, kind="stable")[..., : units // 2]
     position = np.sort(first, axis=-1)[..., None] * together + np.arange(together)
     position = position.reshape(*position.shape[:-2], group // 2)
-    stored = np.take_along_axis(x.reshape(*x.shape[:-1], -1, group), position, axis=-1)
+    stored = np.take_along_axis(parts.reshape(*parts.shape[:-2], group), position, axis=-1)
     shape = (*x.shape[:-1], x.shape[-1] // 2)
     return stored.reshape(shape), position.reshape(shape).astype(np.uint8)
 

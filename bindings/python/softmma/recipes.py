@@ -481,13 +481,18 @@ class Multiplied:
     """A prepared B, held for many products (`softmma.Multiplier`)."""
 
     def __init__(self, unit: Unit, b: Prepared, a: Operand, product: Product):
-        self._kept = Multiplier(b.values, scale_b=b.scales, **unit.arguments(a, b.operand, product))
+        arguments = unit.arguments(a, b.operand, product)
+        if b.values.shape[-2] == 0:
+            arguments.pop("plan", None)  # with K = 0 there are no partial sums
+        self._takes_scales = "plan" in arguments or a.block > 0
+        self._kept = Multiplier(b.values, scale_b=b.scales if self._takes_scales else None, **arguments)
         self._b = b._replace(values=np.empty(0), scales=None)
         self.nbytes = self._kept.nbytes
 
     def multiply(self, a: Prepared) -> NDArray[Any]:
         """Returns the same product as `Unit.multiply`."""
-        return finished(self._kept.matmul(a.values, scale_a=a.scales), a, self._b)
+        scales = a.scales if self._takes_scales else None
+        return finished(self._kept.matmul(a.values, scale_a=scales), a, self._b)
 
 
 _BLOCKS_OF_128 = Plan(

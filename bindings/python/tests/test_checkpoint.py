@@ -367,6 +367,9 @@ def test_gguf(tmp_path):
             "bf16": gguf.quantize(x, kinds.BF16), "f16": x.astype(np.float16)}  # fmt: skip
     for kind, bytes in data.items():
         writer.add_tensor(f"blk.0.{kind}.weight", bytes, raw_dtype=kinds[kind.upper()])
+    wide = {"f64": np.float64([[0.1, 2.0**30, 3]]), "i8": np.int8([[1, -2]]), "i32": np.int32([[2**24 + 1, 5]])}
+    for name, numbers in wide.items():
+        writer.add_tensor(f"blk.0.{name}.weight", numbers)
     writer.add_tensor("blk.0.nvfp4.scale", np.float32([0.37]))
     writer.add_tensor("blk.0.q8_0.scale", np.float32([0.37]))
     writer.add_tensor("blk.0.exps.weight", gguf.quantize(experts, kinds.MXFP4), raw_dtype=kinds.MXFP4)
@@ -374,6 +377,9 @@ def test_gguf(tmp_path):
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
+    for name, numbers in wide.items():
+        found = softmma.load_weight(tmp_path / "m.gguf", f"0.{name}").numbers
+        assert found.dtype == np.float64 and np.array_equal(found, numbers), name
     for kind, bytes in data.items():
         w = softmma.load_weight(tmp_path / "m.gguf", f"0.{kind}")
         expected = gguf.dequantize(bytes, kinds[kind.upper()])

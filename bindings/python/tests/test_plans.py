@@ -327,6 +327,19 @@ def test_torch_scaled_rows(generator):
         softmma.scaled_matmul(a, a, rows, columns)
 
 
+@pytest.mark.parametrize("on", ["H100", "B200"])
+@pytest.mark.parametrize(("m", "k", "n"), [(3, 0, 4), (256, 0, 128), (0, 128, 4), (3, 128, 0)])
+def test_scaled_matmul_of_empty_matrices(on, m, k, n):
+    """A sum of nothing is zero, with every kind of factors, also where a library sums parts of K."""
+    a, b = softmma.round(np.ones((m, k)), "e4m3"), softmma.round(np.ones((k, n)), "e4m3")
+    blocks = -(-k // 128)
+    of_tensors, of_rows = (np.float32(2), np.float32(3)), (np.ones((m, 1), np.float32), np.ones((1, n), np.float32))
+    for factors in of_tensors, of_rows, (np.ones((m, blocks), np.float32), np.ones((blocks, n), np.float32)):
+        for fast in False, True:
+            d = softmma.scaled_matmul(a, b, *factors, on=on, fast=fast, bias=np.ones(n))
+            np.testing.assert_array_equal(d, np.ones((m, n), np.float32), strict=True)
+
+
 @pytest.mark.parametrize(("format", "on"), [("mxfp8_e4m3", "B200"), ("mxfp6_e2m3", "RTX 5090"), ("mxfp4", "B200"), ("nvfp4", "B200")])
 def test_swizzled_scale_factors(generator, format, on):
     a, b = generator.standard_normal((130, 200)), generator.standard_normal((200, 9))

@@ -155,6 +155,34 @@ def test_blocks_of_zeros_and_of_none():
         softmma.quantize(1, "mxfp4")
 
 
+def test_quantized_integers_are_not_narrowed_first():
+    """Integers have the elements and factors of the same numbers in float64, also if FP32 does not hold them."""
+    x = np.zeros(32, np.int64)
+    x[:2] = 2**31, 2**27 + 2**23 + 1  # the second one is above the middle of two elements by one
+    q, wide = softmma.quantize(x, "mxfp8_e4m3"), softmma.quantize(x.astype(np.float64), "mxfp8_e4m3")
+    np.testing.assert_array_equal(q.values, wide.values)
+    assert q.values[1] == 18 and q.scales == wide.scales
+    prepared = softmma.recipes.prepare(x, softmma.recipes.Operand("e4m3", "1x32"), "a").values
+    np.testing.assert_array_equal(prepared, wide.values[None])
+    with pytest.raises(ValueError, match="x: float64 does not hold 9007199254740993 exactly"):
+        softmma.quantize([2**53 + 1], "mxfp4")
+    for dtype in ("longdouble", "datetime64[s]", "timedelta64[s]", "complex128", "object"):
+        with pytest.raises(ValueError, match=r"x is \w+(\[s\])?, not an array of real numbers"):
+            softmma.quantize(np.zeros(4, np.int64).astype(dtype), "mxfp4")
+        with pytest.raises(ValueError, match="not an array of real numbers"):
+            softmma.recipes.prepare(np.zeros(4, np.int64).astype(dtype), softmma.recipes.Operand("bf16"), "a")
+
+
+def test_only_nvfp4_has_a_factor_of_the_tensor():
+    x = np.ones(32)
+    assert softmma.quantize(x, "mxfp4", factor=1).factor == 1 and softmma.quantize(x, "nvfp4", factor=4.0).factor == 4
+    with pytest.raises(ValueError, match="factor is 4.0: mxfp4 has no factor of the tensor, only nvfp4 has"):
+        softmma.quantize(x, "mxfp4", factor=4.0)
+    for scaling in ("none", "tensor", "row", "1x32"):
+        with pytest.raises(ValueError, match="factor: it is of scaling '1x16' and '16x16'"):
+            softmma.recipes.prepare(x, softmma.recipes.Operand("e4m3", scaling), "a", factor=2.0)
+
+
 def test_formats_spelled_out(generator):
     """`round` agrees with ml_dtypes in formats that ml_dtypes has. In other formats it returns encodings, which are
     compared with a table of all values."""

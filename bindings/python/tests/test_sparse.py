@@ -128,6 +128,12 @@ def test_instructions_are_listed():
     assert softmma.instruction("H100", "wgmma.m64n8k16.f32.f16.f16").sparse_group == 0
 
 
+@pytest.mark.parametrize("shape", [(0, 8), (3, 0), (2, 0, 8), (0,)])
+def test_empty_matrices(shape):
+    for array in softmma.compress(np.zeros(shape), "mma.sp.m16n8k16.f32.f16.f16.f32", "A100"):
+        assert array.shape == (*shape[:-1], shape[-1] // 2)
+
+
 def test_what_is_refused():
     a, metadata, b = np.ones((2, 4), np.float16), np.tile(np.uint8([0, 1]), (2, 2)), np.ones((8, 3), np.float16)
     right = {"on": "A100", "instr": HALF}
