@@ -15,7 +15,7 @@ from softmma import _core
 from softmma._encodings import array
 from softmma._products import check_kind
 from softmma._units import Instruction, chosen, one_instruction
-from softmma._value import check_number, result, to_pandas
+from softmma._value import checked, result, to_pandas
 
 Unit: TypeAlias = Union[str, Callable[..., ArrayLike]]
 """A unit's name ("model", "x86", "plugin:FILE", ...: ``softmma units``), or a function that computes test vectors."""
@@ -186,8 +186,7 @@ def campaign(
     Raises LookupError as `matmul` does, any exception of a function, and ValueError for a unit that cannot be opened or
     fails, for numbers out of range, and for a file or report of another campaign. Source: ``softmma test``.
     """
-    check_number("rows", rows, 1)
-    check_number("seed", seed, 0)
+    rows, seed = checked("rows", rows, 1), checked("seed", seed)
     check_kind(kind, "all")
     gpu, instruction = _subjects(on, instr)
     if open:
@@ -209,7 +208,7 @@ def campaign(
 def _shard(shard: tuple[int, int] | None) -> tuple[int, int]:
     if shard is None:
         return 0, 0
-    index, count = shard
+    index, count = (checked("shard", number) for number in shard)
     if not 1 <= index <= count <= 2**20:
         raise ValueError(f"shard is {shard}; it is part I of N, from 1 to at most {2**20}: for example (1, 4)")
     return index, count
@@ -299,7 +298,7 @@ def verify(
     Raises ValueError if there is no vector file, one cannot be read, an array has another shape, or the unit fails, and
     LookupError as `matmul` does. Source: ``softmma verify``.
     """
-    check_number("show", show, 0)
+    show = checked("show", show)
     if (paths is None) == (rows is None):
         raise ValueError("give paths or rows, one of them")
     files: Sequence[Path] = ()
@@ -385,8 +384,7 @@ def record(
     Raises LookupError as `matmul` does, any exception of a function, and ValueError for a unit that is a recording,
     does not compute the instruction, or fails. Source: ``softmma vectors record``.
     """
-    check_number("rows", rows, 1)
-    check_number("seed", seed, 0)
+    rows, seed = checked("rows", rows, 1), checked("seed", seed)
     check_kind(kind, "all")
     if vectors is not None and (rows, seed, kind) != (10000, 0, None):
         raise ValueError("rows, seed and kind have no effect with vectors; leave them out")
@@ -459,10 +457,7 @@ def next(
     """
     if isinstance(units, str) or callable(units):
         raise TypeError("units: give a list of two or more")
-    if not 1 <= rows <= 10000:
-        raise ValueError(f"rows is {rows}; it is from 1 to 10000")
-    check_number("search", search, 1)
-    check_number("seed", seed, 0)
+    rows, search, seed = checked("rows", rows, 1, 10000), checked("search", search, 1), checked("seed", seed)
     i = one_instruction(on, instr, in_dtype, out_dtype)
     value = _core.next(i, tuple(units), rows, search, seed)
 

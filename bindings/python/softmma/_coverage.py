@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from softmma import _core
 from softmma._table import html_table, text_table
 from softmma._units import Custom, Instruction, instruction
-from softmma._value import check_number, to_pandas
+from softmma._value import checked, to_pandas
 
 
 class Event(NamedTuple):
@@ -109,8 +109,7 @@ def coverage(
 
     Raises ValueError for a rule whose events are not known, and for a search or seed below 0 or from 2^63 on.
     """
-    check_number("search", search)
-    check_number("seed", seed)
+    search, seed = checked("search", search), checked("seed", seed)
     chosen, value = _core.coverage(
         a, b, 0 if c is None else c, on, instr, in_dtype, out_dtype, scale_a, scale_b, search, seed
     )
@@ -127,8 +126,7 @@ def coverage_files(*paths: str | os.PathLike[str], search: int = 0, seed: int = 
 
     Raises ValueError, with the line, for a file that is neither, was changed, or was counted under another rule.
     """
-    check_number("search", search)
-    check_number("seed", seed)
+    search, seed = checked("search", search), checked("seed", seed)
     names = tuple(os.fspath(path) for path in paths)
     for name in names:
         if not isinstance(name, str) or "\0" in name:

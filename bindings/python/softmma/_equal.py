@@ -13,6 +13,7 @@ from softmma._encodings import array, operands
 from softmma._plans import Plan, handle_of
 from softmma._targets import completed, label, target_instruction, warn_of_f16
 from softmma._units import Instruction
+from softmma._value import checked
 
 
 class Row(NamedTuple):
@@ -205,8 +206,8 @@ def _asked(
     seed: int,
 ) -> tuple[dict[str, Any], str, list[Instruction]]:
     """Returns the answer as a record and as text, and the targets' instructions."""
-    if rows < 1 or not 0 <= seed < 2**63 or (k is not None and not 1 <= k <= 2**24):
-        raise ValueError(f"rows is {rows}, seed {seed}, k {k}: rows and k are at least 1, k at most 2**24")
+    rows, seed = checked("rows", rows, 1), checked("seed", seed)
+    k = None if k is None else checked("k", k, 1, 2**24)
     made = [p if p is None or isinstance(p, Plan) else Plan(p) for p in plans]
     names = [p.name if p else "none" if any(made) else None for p in made]
     targets = completed(targets)

@@ -10,7 +10,7 @@ from softmma import _core
 from softmma._products import check_kind
 from softmma._table import text_table
 from softmma._units import Instruction, Listing, one_instruction
-from softmma._value import check_number, result, to_pandas
+from softmma._value import checked, result, to_pandas
 
 
 class Question(NamedTuple):
@@ -112,9 +112,8 @@ def gen(
     check_kind(kind, "the first six")
     if cover and kind is not None:
         raise ValueError("cover and kind do not go together; leave one out")
-    count = rows if rows is not None else 0 if cover else 1000
-    check_number("rows", count)
-    check_number("seed", seed)
+    count = checked("rows", rows) if rows is not None else 0 if cover else 1000
+    seed = checked("seed", seed)
     i = one_instruction(on, instr, in_dtype, out_dtype)
     return _core.gen(os.fspath(path), i, count, seed, kind, cover, format, flags, tininess)
 
@@ -197,8 +196,7 @@ def experiment(
     """
     if parameters is not None and not isinstance(parameters, Mapping):
         raise TypeError(f"parameters is {parameters!r}; give a mapping of names and values")
-    if not 0 <= seed < 2**63 or not 0 <= threads <= 1024:
-        raise ValueError(f"seed is {seed}, threads {threads}: seed is from 0 to 2^63 - 1, threads from 0 to 1024")
+    seed, threads = checked("seed", seed), checked("threads", threads, 0, 1024)
     assignments = tuple(f"{key}={value}" for key, value in (parameters or {}).items())
     file = None if part is None else os.fspath(part)
     return result(ExperimentRun, _core.experiment(name, small, seed, threads, assignments, file))

@@ -13,6 +13,7 @@ from softmma import _core
 from softmma._encodings import array
 from softmma._table import html_table, text_table
 from softmma._units import Custom, Instruction, chosen, instruction
+from softmma._value import checked
 
 
 class Rows(NamedTuple):
@@ -319,15 +320,11 @@ def infer(
     """
     if not (isinstance(unit, str) or callable(unit)):
         raise TypeError(f"unit is {unit!r}; give a function of (a, b, c), or the name of a unit")
-    if most_rows is not None and most_rows < 1:
-        raise ValueError(f"most_rows is {most_rows}; give at least 1, or None for no limit")
-    if rows < 0 or search < 1 or not 0 <= seed < 2**63:
-        raise ValueError(
-            f"rows is {rows}, search {search}, seed {seed}; search is at least 1, a seed is from 0 to 2**63 - 1"
-        )
-    if budget is not None and budget < 1:
-        raise ValueError(f"budget is {budget}; give at least 1, or None for 100,000,000")
+    most_rows = None if most_rows is None else checked("most_rows", most_rows, 1)
+    rows, search, seed = checked("rows", rows), checked("search", search, 1), checked("seed", seed)
+    budget = None if budget is None else checked("budget", budget, 1)
     i = on if isinstance(on, Instruction) else chosen(on, instr, in_dtype or (None if instr else "f16"), out_dtype)
+    k = None if k is None else checked("k", k, 1, 64)
     if k is not None and k != i.k:
         if unit == "model":
             raise ValueError(f"k is {k}: a model of {i.name} has K = {i.k}; leave it out")

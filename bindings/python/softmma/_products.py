@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from softmma import _core, _devices
 from softmma._plans import Plan, handle_of
 from softmma._units import Instruction, one_instruction, text_of
-from softmma._value import check_number
+from softmma._value import checked
 
 products_seen: ContextVar[list[tuple[dict[str, Any], NDArray[Any]]] | None] = ContextVar("products_seen", default=None)
 """While this holds a list, each product appends its arguments, by `matmul`'s names, and its result."""
@@ -285,8 +285,7 @@ def rows(
     ``smma_make_rows`` of softmma/softmma.h.
     """
     check_kind(kind, "the first eight")
-    for name, number in (("count", count), ("seed", seed), ("first", first)):
-        check_number(name, number)
+    count, seed, first = checked("count", count), checked("seed", seed), checked("first", first)
     i = one_instruction(on, instr, in_dtype, out_dtype)
     made = _core.rows(i, kind, seed, first, count)
     return tuple(array for array in made if array is not None)

@@ -15,7 +15,7 @@ from softmma._plans import Plan, handle_of
 from softmma._table import html_table, text_table
 from softmma._targets import completed, label, several, target_instruction, warn_of_f16
 from softmma._units import Instruction, chosen, dtype
-from softmma._value import to_pandas
+from softmma._value import checked, to_pandas
 
 # ---- Explaining ----
 
@@ -196,8 +196,7 @@ def probe(
     Raises LookupError as `matmul` does, any exception of the function, and ValueError for results of a wrong shape or a
     unit that fails.
     """
-    if not 1 <= rows <= 10**7:
-        raise ValueError(f"rows is {rows}; it is from 1 to 10,000,000")
+    rows = checked("rows", rows, 1, 10**7)
     if isinstance(on, Instruction):
         i = on
     else:
@@ -393,9 +392,7 @@ def _labelled(
 
 def _amounts(rows: int, seed: int) -> tuple[int, int]:
     """Returns rows and seed. Raises ValueError for values out of range."""
-    if rows < 1 or not 0 <= seed < 2**63:
-        raise ValueError(f"rows is {rows} and seed {seed}; rows are at least 1, a seed is from 0 to 2**63 - 1")
-    return rows, seed
+    return checked("rows", rows, 1), checked("seed", seed)
 
 
 def _one_of_several(unit: str | Instruction, instr: str | Instruction | None, in_dtype: Any, out_dtype: Any) -> Instruction:

@@ -12,7 +12,7 @@ from softmma._table import html_table, text_table
 from softmma._targets import AnyPlan, product, several, target_instruction, targets
 from softmma._tolerance import check_operands, named_targets
 from softmma._units import Instruction
-from softmma._value import result, to_pandas
+from softmma._value import checked, result, to_pandas
 
 
 class SweepRow(NamedTuple):
@@ -166,6 +166,7 @@ def sweep(
     """
     text = over if isinstance(over, str) else _text(over)
     accurate = _core.sweep_is_accurate(text)
+    seed = checked("seed", seed)
     check_operands(a, b, c, shape, data, seed, with_c, round_in)
     if data is not None and text.startswith("data="):
         raise ValueError("data: the sweep gives it; leave it out")

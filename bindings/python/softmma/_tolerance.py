@@ -22,7 +22,7 @@ from softmma._targets import (
     with_rounding,
 )
 from softmma._units import Instruction
-from softmma._value import check_number, result, to_pandas
+from softmma._value import checked, result, to_pandas
 
 
 class Accepted(NamedTuple):
@@ -159,6 +159,7 @@ def tolerance(
     """
     listed = named_targets(on, instr, in_dtype, out_dtype, plan, round_in, (a, b))
     numbers = {"alpha": alpha, "beta": beta, "split_k": split_k, "promote_every": promote_every, "threads": threads}
+    seed = checked("seed", seed)
     check_operands(a, b, c, shape, data, seed, with_c, round_in)
     products = tuple(product(name, t, a, b, c, numbers) for name, t in listed)
     m, n, k = (64, 64, 4096) if shape is None else shape
@@ -177,7 +178,6 @@ def tolerance(
 
 def check_operands(a: Any, b: Any, c: Any, shape: Any, data: Any, seed: int, with_c: bool, round_in: Any) -> None:
     """Raises ValueError if matrices and arguments of random data are mixed."""
-    check_number("seed", seed, 0)
     given = a is not None or b is not None
     if given and (shape is not None or data is not None or seed or with_c):
         name = "shape" if shape is not None else "data" if data is not None else "seed" if seed else "with_c"

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from operator import index
+from typing import Any, SupportsIndex, TypeVar
 
 R = TypeVar("R", bound=tuple[Any, ...])
 
 
-def check_number(name: str, number: int, least: int = 0) -> None:
-    """Raises ValueError for a number of vectors, or a seed, that is out of range."""
-    if not least <= number < 2**63:
-        raise ValueError(f"{name} is {number}; it is from {least} to 2^63 - 1")
+def checked(name: str, number: SupportsIndex, least: int = 0, most: int = 2**63 - 1) -> int:
+    """Returns a number, for example of vectors, as an int. Raises TypeError if it is not an integer, and ValueError if
+    it is out of range."""
+    try:
+        found = index(number)
+    except TypeError:
+        raise TypeError(f"{name} is {number!r}; give an integer") from None
+    if not least <= found <= most:
+        limit = "2^63 - 1" if most == 2**63 - 1 else f"{most:,}"
+        raise ValueError(f"{name} is {found}; it is from {least} to {limit}")
+    return found
 
 
 def result(kind: type[R], value: Mapping[str, Any], **others: Any) -> R:

@@ -75,7 +75,7 @@ def test_errors():
         softmma.equal("H100", "B200", plan=[None] * 3)
     with pytest.raises(ValueError, match="rows is 0"):
         softmma.equal("H100", "B200", rows=0)
-    with pytest.raises(ValueError, match="k 0"):
+    with pytest.raises(ValueError, match="k is 0"):
         softmma.equal("H100", "B200", k=0)
     with pytest.raises(LookupError):
         softmma.equal("H100", "B2000")

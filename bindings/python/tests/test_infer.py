@@ -102,7 +102,7 @@ def test_other_k():
     assert found and found.instruction.k == found.model.k == 2 and found.model.model == "FMA" and found.same is None
     with pytest.raises(ValueError, match="k is 2: a model of .* has K = 4"):
         softmma.infer("model", on=V100, k=2)
-    with pytest.raises(ValueError, match='"k"'):
+    with pytest.raises(ValueError, match="k is 65; it is from 1 to 64"):
         softmma.infer(in_order, on=V100, k=65)
 
 
@@ -193,9 +193,9 @@ def test_arguments():
     with pytest.raises(LookupError):
         softmma.infer(volta, on="V1000")
     for wrong in ({"rows": -1}, {"search": 0}, {"seed": 2**63}):
-        with pytest.raises(ValueError, match="search is at least 1"):
+        with pytest.raises(ValueError, match="is -?[0-9]+; it is from [01] to"):
             softmma.infer(volta, on=V100, **wrong)
-    with pytest.raises(ValueError, match="budget is 0; give at least 1"):
+    with pytest.raises(ValueError, match="budget is 0; it is from 1"):
         softmma.infer(volta, on=V100, budget=0)
     with pytest.raises(ValueError, match="unknown unit 'modle'; nearest: model"):
         softmma.infer("modle", on=V100)

@@ -603,3 +603,43 @@ def test_tolerance_of_several_formats():
     assert [t.stored for t in found.targets] == ["f32", "f16"] and ", results in f32 and f16;" in found.text
     found = softmma.tolerance(on=["V100", "H100:wgmma.m64n8k16.f16.f16.f16"], shape=(8, 8, 32), store="f16")
     assert ", results in f16, rounded from f32;" in found.text
+
+
+# ---- Numbers of vectors, and seeds ----
+
+UNIT = {"on": softmma.instruction("A100", "HMMA.16816.F32")}
+ROWS = softmma.rows(10, **UNIT)
+SMALL = {"on": "V100", "search": 100}
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "most"),
+    [
+        (lambda **x: softmma.rows(**x, **UNIT), {"count": 2, "seed": 3, "first": 4}, 2**63),
+        (lambda **x: softmma.campaign("model", **x, **UNIT), {"rows": 20, "seed": 3}, 2**63),
+        (lambda **x: softmma.record("model", **x, **UNIT), {"rows": 20, "seed": 3}, 2**63),
+        (lambda **x: softmma.next(["model", "model"], **x, **UNIT), {"rows": 2, "search": 20, "seed": 3}, 2**63),
+        (lambda **x: softmma.verify(rows=(*ROWS, softmma.dot(*ROWS, **UNIT)), **UNIT, **x), {"show": 2}, 2**63),
+        (lambda **x: softmma.coverage(*ROWS, **UNIT, **x), {"search": 20, "seed": 3}, 2**63),
+        (lambda **x: softmma.diff(["A100", "H100"], **x), {"rows": 10, "seed": 3}, 2**63),
+        (lambda **x: softmma.differences(["A100", "H100"], **x), {"rows": 10, "seed": 3}, 2**63),
+        (lambda **x: softmma.probe("A100", **x), {"rows": 100}, 10**7 + 1),
+        (lambda **x: softmma.equal("A100", "H100", **x), {"rows": 10, "seed": 3}, 2**63),
+        (lambda **x: softmma.equal("A100", "H100", **x), {"k": 16}, 2**24 + 1),
+        (lambda **x: softmma.permute("A100", **x), {"rows": 10, "seed": 3}, 2**63),
+        (lambda **x: softmma.infer("model", **SMALL, **x), {"rows": 20, "seed": 3, "budget": 10**7}, 2**63),
+        (lambda **x: softmma.infer("model", on="V100", **x), {"search": 100, "most_rows": 10**5}, 2**63),
+        (lambda **x: softmma.experiment("monotonicity", small=True, **x), {"seed": 3}, 2**63),
+        (lambda **x: softmma.tolerance(on="H100", shape=(4, 4, 16), **x), {"seed": 3}, 2**63),
+        (lambda **x: softmma.sweep("k=64..64", on="H100", shape=(4, 4, 16), **x), {"seed": 3}, 2**63),
+    ],
+)
+def test_numbers(function, given, most):
+    """Numbers may be of any integer type; numbers out of range are an error, not taken modulo 2^64."""
+    function(**{name: np.int64(number) for name, number in given.items()})
+    for name in given:
+        for number in (-1, most, 2**64 + 1):
+            with pytest.raises(ValueError, match=f"^{name} is {number}; it is from"):
+                function(**{**given, name: number})
+        with pytest.raises(TypeError, match=f"^{name} is 2.5; give an integer"):
+            function(**{**given, name: 2.5})
