@@ -83,7 +83,7 @@ smma_format array_format_named(PyObject *object, const char *what) {
   PyArray_Descr *dtype = NULL;
   smma_format format = SMMA_NO_FORMAT;
   if (PyUnicode_Check(object)) {
-    const char *name = PyUnicode_AsUTF8AndSize(object, NULL);
+    const char *name = text_of(object);
     if (!name) return SMMA_NO_FORMAT;
     format = smma_format_find(name);
   } else if (PyArray_DescrConverter(object, &dtype)) {
@@ -228,6 +228,19 @@ PyArrayObject *array_as(PyArrayObject *array, const char *what, smma_format form
   return NULL;
 }
 
+PyArrayObject *array_exact(PyArrayObject *array, const char *what, smma_format format, size_t *changed) {
+  smma_conversion lost = {0};
+  *changed = 0;
+  if (array_holds(array, format)) return array;
+  array = as_known(array, what);
+  if (!array) return NULL;
+  array = convert(array, array_format_of(array), format, SMMA_ROUND_NEAREST_EVEN, NULL, SMMA_OVERFLOW_INFINITY, &lost);
+  *changed = lost.changed;
+  if (array && !*changed) return array;
+  Py_XDECREF(array);
+  return NULL;
+}
+
 PyArrayObject *array_rounded(PyArrayObject *array, const char *what, smma_format format, smma_rounding rounding,
                              const random_draws *draws, smma_overflow overflow, bool quiet) {
   smma_conversion lost;
@@ -256,6 +269,12 @@ int array_broadcast(PyArrayObject *const *arrays, const char *const *names, cons
   int axes = 0, said_by[MOST_AXES] = {0};
   for (int x = 0; x < count; x++)
     if (arrays[x] && PyArray_NDIM(arrays[x]) - own[x] > axes) axes = PyArray_NDIM(arrays[x]) - own[x];
+  for (int x = 0; x < count; x++) {
+    if (!arrays[x] || axes + own[x] <= MOST_AXES) continue;
+    PyErr_Format(PyExc_ValueError, "%s would be broadcast to %d axes; NumPy's arrays have at most %d", names[x],
+                 axes + own[x], MOST_AXES);
+    return -1;
+  }
   for (int axis = 0; axis < axes; axis++) shape[axis] = 1;
   for (int x = 0; x < count; x++) {
     int leading = arrays[x] ? PyArray_NDIM(arrays[x]) - own[x] : 0;

@@ -45,6 +45,10 @@ char *written(text_writer *write, const void *content);
    Takes over the text; NULL means lack of memory and raises MemoryError. */
 PyObject *text_from(char *text);
 
+/* Returns a Python text in UTF-8, which lives as long as the object. Returns NULL with an exception if the object is no
+   text, or has a zero character, where C would end the text. */
+const char *text_of(PyObject *object);
+
 /* listed_notes returns notes that are collected in a list, which is `notes.context`. list_of_notes converts the list to
    Python, a new reference, frees it, and sets `notes.context` to NULL. */
 smma_notes listed_notes(void);
@@ -88,6 +92,11 @@ bool array_is_no_unit(PyObject *object);
 /* Returns the array's values as encodings of `format`, rounded if the format lacks them. An unsigned array as wide as a
    non-integer format already holds encodings. Copies only if something has to be rounded. Takes over `array`. */
 PyArrayObject *array_as(PyArrayObject *array, const char *what, smma_format format, smma_rounding rounding);
+
+/* Returns the array's values as encodings of `format`, as array_as does, but only if all of them are numbers of the
+   format. Otherwise returns NULL without an exception, and sets `*changed` to the number of other values. NULL with an
+   exception leaves `*changed` 0. Takes over `array`. */
+PyArrayObject *array_exact(PyArrayObject *array, const char *what, smma_format format, size_t *changed);
 
 /* A stochastic rounding, with a random word for each element in C order. */
 typedef struct {

@@ -37,7 +37,7 @@ static bool arch_or_none(PyObject *gpu, smma_arch_id *arch) {
 static bool gpu_or_none(PyObject *gpu, const char **name) {
   smma_arch_id arch;
   *name = NULL;
-  return arch_or_none(gpu, &arch) && (gpu == Py_None || (*name = PyUnicode_AsUTF8AndSize(gpu, NULL)) != NULL);
+  return arch_or_none(gpu, &arch) && (gpu == Py_None || (*name = text_of(gpu)) != NULL);
 }
 
 /* ---- Campaigns ---- */
@@ -127,7 +127,7 @@ PyObject *python_ask(PyObject *module, PyObject *arguments) {
   (void)module;
   if (!PyArg_ParseTuple(arguments, "OOOpz", &object, &gpu, &instruction, &every, &only)) return NULL;
   if (!instruction_or_none(instruction, &q.instruction)) return NULL;
-  if (gpu != Py_None && !(name = PyUnicode_AsUTF8AndSize(gpu, NULL))) return NULL;
+  if (gpu != Py_None && !(name = text_of(gpu))) return NULL;
   if (name && !smma_question_of_gpu(name, &only, &q.arch, &error)) return fail_with(&error);
   if (q.arch == SMMA_ARCH_COUNT && !arch_or_none(gpu, &q.arch)) return NULL;
   q.gpu = name;
@@ -184,17 +184,21 @@ PyObject *python_merge(PyObject *module, PyObject *reports) {
 
 /* ---- Vector files ---- */
 
-/* Copies one operand of the given vectors to rows->part[part], as encodings of `format`. Returns false with an
-   exception. */
+/* Copies one operand of the given vectors, or their results, to rows->part[part], as encodings of `format`. Returns
+   false with an exception, also if a machine with this format cannot have had one of the values. */
 static bool take_part(PyObject *object, const char *what, smma_format format, int part, npy_intp count,
                       smma_rows *rows) {
   const smma_part *p = &rows->layout.part[part];
   const bool is_column = part == SMMA_PART_C || part == SMMA_PART_D;
   PyArrayObject *array, *dense;
+  size_t changed = 0;
   bool good;
   if (!p->count) return true;
   array = array_is_given(object, what) ? array_of(object) : NULL;
-  if (array) array = array_as(array, what, format, SMMA_ROUND_NEAREST_EVEN);
+  if (array) array = array_exact(array, what, format, &changed);
+  if (changed)
+    PyErr_Format(PyExc_ValueError, "%s: %zu values are not numbers of %s, the instruction's format; round them first",
+                 what, changed, smma_format_name(format));
   dense = array ? PyArray_GETCONTIGUOUS(array) : NULL;
   Py_XDECREF(array);
   if (!dense) return false;
@@ -262,7 +266,7 @@ PyObject *python_verify(PyObject *module, PyObject *arguments) {
   list = PyMem_Calloc((size_t)PyTuple_Size(paths) + 1, sizeof *list);
   if (!list) return PyErr_NoMemory();
   for (Py_ssize_t n = 0; good && n < PyTuple_Size(paths); n++)
-    good = (list[n] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(paths, n), NULL));
+    good = (list[n] = text_of(PyTuple_GetItem(paths, n)));
   if (good && given != Py_None) good = take_rows(given, &rows, &q.count);
   q.paths = list, q.most_shown = shown, q.rows = given != Py_None ? &rows : NULL;
   if (good) value = verify(&q, object, &error);
@@ -397,7 +401,7 @@ PyObject *python_recording_write(PyObject *module, PyObject *arguments) {
 
 /* Returns the name of the kind of test vectors that another name stands for, or None. */
 PyObject *python_row_kind(PyObject *module, PyObject *name) {
-  const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+  const char *text = text_of(name);
   const smma_row_kind kind = text ? smma_row_kind_from_text(text) : SMMA_ROWS_KINDS;
   (void)module;
   if (!text) return NULL;

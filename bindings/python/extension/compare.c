@@ -99,30 +99,16 @@ static bool take_matrix(PyObject *object, const smma_compare_request *r, bool of
 /* Returns a result of the user's own in the targets' format, given as encodings or as numbers that the format holds
    exactly. */
 static PyArrayObject *take_own(PyObject *object, const char *name, smma_format format, size_t m, size_t n) {
-  PyArrayObject *x = array_of(object), *rounded, *dense;
-  smma_conversion lost = {0};
+  PyArrayObject *x = array_of(object), *dense;
+  size_t changed = 0;
   if (x && (PyArray_NDIM(x) != 2 || (size_t)PyArray_DIM(x, 0) != m || (size_t)PyArray_DIM(x, 1) != n)) {
     PyErr_Format(PyExc_ValueError, "d: %s is not %zu x %zu, as the product is", name, m, n);
     Py_CLEAR(x);
   }
-  if (x && !array_holds(x, format) && array_format_of(x) == SMMA_NO_FORMAT) /* integers become numbers */
-    x = array_rounded(x, name, SMMA_F64, SMMA_ROUND_NEAREST_EVEN, NULL, SMMA_OVERFLOW_DEFAULT, true);
-  if (x && !array_holds(x, format)) {
-    const smma_format from = array_format_of(x);
-    rounded = PyArray_GETCONTIGUOUS(x);
-    dense = rounded ? (PyArrayObject *)PyArray_NewLikeArray(rounded, NPY_CORDER, array_dtype_of(format), 0) : NULL;
-    if (dense)
-      smma_convert(from, PyArray_DATA(rounded), format, PyArray_DATA(dense), m * n, SMMA_ROUND_NEAREST_EVEN,
-                   SMMA_OVERFLOW_INFINITY, &lost);
-    if (lost.changed) {
-      PyErr_Format(PyExc_ValueError, "d: %zu values of %s are not numbers of %s, the format of the targets' results",
-                   lost.changed, name, smma_format_name(format));
-      Py_CLEAR(dense);
-    }
-    Py_XDECREF(rounded);
-    Py_DECREF(x);
-    x = dense;
-  }
+  if (x) x = array_exact(x, name, format, &changed);
+  if (changed)
+    PyErr_Format(PyExc_ValueError, "d: %zu values of %s are not numbers of %s, the format of the targets' results",
+                 changed, name, smma_format_name(format));
   dense = x ? PyArray_GETCONTIGUOUS(x) : NULL;
   Py_XDECREF(x);
   return dense;

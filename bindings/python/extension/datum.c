@@ -58,6 +58,18 @@ char *written(text_writer *write, const void *content) {
   return NULL;
 }
 
+const char *text_of(PyObject *object) {
+  Py_ssize_t length;
+  const char *text = NULL;
+  if (!PyUnicode_Check(object))
+    PyErr_Format(PyExc_TypeError, "%R is no text", object);
+  else
+    text = PyUnicode_AsUTF8AndSize(object, &length);
+  if (!text || strlen(text) == (size_t)length) return text;
+  PyErr_Format(PyExc_ValueError, "%R has a zero character; names and paths have none", object);
+  return NULL;
+}
+
 PyObject *text_from(char *text) {
   PyObject *object = text ? PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace") : PyErr_NoMemory();
   free(text);

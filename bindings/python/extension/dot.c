@@ -280,7 +280,7 @@ PyObject *python_coverage_files(PyObject *module, PyObject *arguments) {
   path = calloc((size_t)PyTuple_Size(paths) + 1, sizeof *path);
   if (!path) return PyErr_NoMemory();
   for (Py_ssize_t n = 0; n < PyTuple_Size(paths) && !PyErr_Occurred(); n++)
-    path[n] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(paths, n), NULL);
+    path[n] = text_of(PyTuple_GetItem(paths, n));
   if (!PyErr_Occurred()) value = cover(NULL, path, tries, seed);
   free(path);
   return value;

@@ -14,7 +14,7 @@
 
 /* Returns the list of that name: "formats", "questions", "units" or "experiments"; or "all" facts. */
 PyObject *python_facts(PyObject *module, PyObject *name) {
-  const char *kind = PyUnicode_AsUTF8AndSize(name, NULL);
+  const char *kind = text_of(name);
   suspended before;
   smma_datum *list = NULL;
   (void)module;
@@ -32,7 +32,7 @@ PyObject *python_facts(PyObject *module, PyObject *name) {
 
 /* Returns the record of a format; raises LookupError for a name that is none, or that of several formats. */
 PyObject *python_format_facts(PyObject *module, PyObject *name) {
-  const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+  const char *text = text_of(name);
   smma_datum *format = text ? smma_named_format_datum(text) : NULL;
   smma_error error;
   (void)module;
@@ -48,7 +48,7 @@ PyObject *python_format_facts(PyObject *module, PyObject *name) {
 PyObject *python_gpu(PyObject *module, PyObject *gpu) {
   const bool known = arch_of(gpu) != SMMA_ARCH_COUNT;
   (void)module;
-  return known ? value_from(smma_gpu_datum(PyUnicode_AsUTF8AndSize(gpu, NULL))) : NULL;
+  return known ? value_from(smma_gpu_datum(text_of(gpu))) : NULL;
 }
 
 PyObject *python_instruction_value(PyObject *module, PyObject *object) {
@@ -148,7 +148,7 @@ PyObject *python_convert(PyObject *module, PyObject *arguments) {
 static bool set_parameters(smma_experiment_run *run, PyObject *assignments) {
   smma_error error;
   for (Py_ssize_t n = 0; n < PyTuple_Size(assignments); n++) {
-    const char *text = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(assignments, n), NULL);
+    const char *text = text_of(PyTuple_GetItem(assignments, n));
     if (!text) return false;
     if (!smma_experiment_set(run, text, &error)) return fail_with(&error), false;
   }

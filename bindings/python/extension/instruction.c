@@ -103,7 +103,7 @@ PyObject *python_dtype(PyObject *module, PyObject *object) {
 
 smma_arch_id arch_of(PyObject *gpu) {
   smma_error error;
-  const char *name = PyUnicode_AsUTF8AndSize(gpu, NULL);
+  const char *name = text_of(gpu);
   smma_arch_id arch = name ? smma_resolve_arch(name, &error) : SMMA_ARCH_COUNT;
   if (name && arch == SMMA_ARCH_COUNT) PyErr_SetString(PyExc_LookupError, error.text);
   return arch;
@@ -147,7 +147,7 @@ PyObject *python_catalogue(PyObject *module, PyObject *arguments) {
     if (gpu == Py_None ? !smma_architectures[a].listed : a != (int)only) continue;
     for (size_t i = 0; list && i < table->count; i++) {
       PyObject *handle;
-      if (gpu != Py_None && !smma_gpu_has(PyUnicode_AsUTF8AndSize(gpu, NULL), table->row[i].name)) continue;
+      if (gpu != Py_None && !smma_gpu_has(text_of(gpu), table->row[i].name)) continue;
       if (!smma_passes_filter(&table->row[i], &filter)) continue;
       handle = handle_of(&table->row[i]);
       if (!handle || PyList_Append(list, handle) < 0) Py_CLEAR(list);
@@ -287,7 +287,7 @@ PyObject *python_rtl_text(PyObject *module, PyObject *arguments) {
 /* Reads formats from a text such as "mxfp8", "nvfp4", "mxfp8,mxfp4" or "e4m3,e5m2". Returns false for any other text,
    including the name of a single format without blocks. */
 static bool read_text(PyObject *in, smma_formats *f) {
-  const char *text = PyUnicode_Check(in) ? PyUnicode_AsUTF8AndSize(in, NULL) : NULL;
+  const char *text = PyUnicode_Check(in) ? text_of(in) : NULL;
   smma_formats read;
   if (!text || smma_formats_from_text(text, SMMA_NO_FORMAT, &read, NULL) != SMMA_OK) return false;
   if (!read.scale_block && !strpbrk(text, ",:")) return false;
@@ -361,7 +361,7 @@ static const smma_instruction *find_scaled(PyObject *gpu, const smma_formats *f,
 
 static const smma_instruction *find_by_formats(PyObject *gpu, const smma_formats *f, bool asked, smma_format *rounded) {
   smma_error error;
-  const char *name = PyUnicode_AsUTF8AndSize(gpu, NULL);
+  const char *name = text_of(gpu);
   const smma_instruction *found;
   if (!name) return NULL;
   found = rounded ? smma_resolve_rounded(name, f, rounded, &error) : smma_resolve_formats(name, f, &error);
@@ -372,7 +372,7 @@ static const smma_instruction *find_by_formats(PyObject *gpu, const smma_formats
 
 static const smma_instruction *look_up_name(PyObject *gpu, PyObject *name) {
   smma_error error;
-  const char *on = PyUnicode_AsUTF8AndSize(gpu, NULL), *text = on ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+  const char *on = text_of(gpu), *text = on ? text_of(name) : NULL;
   const smma_instruction *found = text ? smma_find(on, text, &error) : NULL;
   if (text && !found) PyErr_SetString(PyExc_LookupError, error.text);
   return found;
@@ -430,11 +430,8 @@ static const smma_instruction *choose_of_gpu(const choice *x, const array_format
 
 /* Splits a target "GPU:MORE": writes the GPU's name to `gpu` and returns MORE. Returns NULL if there is no colon. */
 static const char *split_target(PyObject *on, char gpu[SMMA_GPU_TEXT_SIZE]) {
-  Py_ssize_t size;
-  const char *text = PyUnicode_Check(on) ? PyUnicode_AsUTF8AndSize(on, &size) : NULL;
-  if (text && strlen(text) == (size_t)size) return smma_split_target(text, gpu);
-  if (text) PyErr_Format(PyExc_ValueError, "on: %R has a NUL character", on);
-  return NULL;
+  const char *text = PyUnicode_Check(on) ? text_of(on) : NULL;
+  return text ? smma_split_target(text, gpu) : NULL;
 }
 
 /* Returns (gpu, more) for a target "GPU:MORE"; `more` is None if the target has no colon. */

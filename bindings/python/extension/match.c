@@ -74,7 +74,7 @@ static bool take_formats_of_target(call *c, const char *text, const char *format
 static bool take_target(call *c, PyObject *object, smma_match_target *target) {
   const choice named = {.on = object, .instr = Py_None, .in = Py_None, .out = Py_None};
   const array_formats open = {.a = SMMA_NO_FORMAT, .b = SMMA_NO_FORMAT};
-  const char *name = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, NULL) : NULL, *more;
+  const char *name = PyUnicode_Check(object) ? text_of(object) : NULL, *more;
   smma_formats formats;
   *target = (smma_match_target){.only = NULL};
   if (PyErr_Occurred()) return false;

@@ -86,7 +86,7 @@ static PyObject *swept(smma_sweep_request *r, target_products *products) {
 
 /* Reports whether a sweep computes accurate products. */
 PyObject *python_sweep_is_accurate(PyObject *module, PyObject *text) {
-  const char *words = PyUnicode_AsUTF8AndSize(text, NULL);
+  const char *words = text_of(text);
   smma_sweep sweep;
   smma_error error;
   (void)module;

@@ -153,11 +153,8 @@ bool open_unit(PyObject *unit, smma_unit *opened, smma_error *error) {
   suspended before;
   bool good;
   if (PyUnicode_Check(unit)) {
-    Py_ssize_t length;
-    name = PyUnicode_AsUTF8AndSize(unit, &length);
-    if (name && strlen(name) != (size_t)length)
-      PyErr_SetString(PyExc_ValueError, "unit: its name has a zero character");
-    if (PyErr_Occurred()) return false;
+    name = text_of(unit);
+    if (!name) return false;
   }
   if (!name) {
     *opened = (smma_unit){.name = "a Python function", .methods = &methods, .state = unit};

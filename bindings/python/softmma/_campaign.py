@@ -161,7 +161,7 @@ def campaign(
 
     ``unit`` and ``against`` are names of units, or functions as for `probe`: ``unit(a, b, c)`` returns d, with scale
     factors after c if the instruction takes them. Shapes: a and b (rows, K), c and d (rows,), in the instruction's
-    formats. The campaign covers the instruction ``instr``, or all instructions of the GPU ``on`` (default: of the
+    formats; d of another dtype is rounded to its format. The campaign covers the instruction ``instr``, or all instructions of the GPU ``on`` (default: of the
     catalogue) that both units compute. ``rows`` is the number of vectors per instruction. Vector i of a seed is the
     same on every machine. ``kind`` is as in `rows`; by default vectors that make every arithmetic event of the rule
     happen come first, then all kinds in turn.
@@ -284,7 +284,8 @@ def verify(
 
     ``paths`` are files, folders to search for vector files, or a `Recording`. ``rows``, given instead, is a tuple (a,
     b, c, d) or (a, b, c, d, scale_a, scale_b): operands of the instruction ``instr`` of ``on`` and the results of a
-    machine, with the shapes of a `Recording`. Unsigned arrays hold encodings. A mismatch's "line" is then the vector's
+    machine, with the shapes of a `Recording`. Unsigned arrays hold encodings; others hold numbers of the instruction's
+    formats, in any dtype. A mismatch's "line" is then the vector's
     number, from 1. ``unit`` is the name of a unit or a function, as for `campaign`. ``show`` is the number of
     mismatches listed.
 
@@ -295,8 +296,8 @@ def verify(
         >>> bool(softmma.verify(rows=(a, b, c, d), **on))
         True
 
-    Raises ValueError if there is no vector file, one cannot be read, an array has another shape, or the unit fails, and
-    LookupError as `matmul` does. Source: ``softmma verify``.
+    Raises ValueError if there is no vector file, one cannot be read, an array has another shape or a value that is not
+    in the instruction's format, or the unit fails, and LookupError as `matmul` does. Source: ``softmma verify``.
     """
     show = checked("show", show)
     if (paths is None) == (rows is None):

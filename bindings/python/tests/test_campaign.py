@@ -89,6 +89,21 @@ def test_recording(tmp_path):
         kept.write(tmp_path / "rows.parquet", "parquet")
 
 
+def test_verify_takes_only_numbers_of_the_formats():
+    """A machine cannot have had other operands or results, so they are not rounded to those of the models."""
+    on = {"on": "A100", "instr": "HMMA.16816.F16"}
+    a, b, c = softmma.rows(20, kind="normal", **on)
+    d = softmma.dot(a, b, c, **on)
+    assert softmma.verify(rows=(a.astype(np.float64), b.view(np.uint16), c, d.astype(np.float32)), **on)
+    for n, name in enumerate("abcd"):
+        given = [a, b, c, d]
+        given[n] = given[n].astype(np.float32) * np.float32(1.0001)
+        with pytest.raises(ValueError, match=rf"^{name}: \d+ values are not numbers of f16, the instruction's format"):
+            softmma.verify(rows=given, **on)
+    zeros, special = np.zeros((4, 16), np.int8), np.float64([np.nan, np.inf, -np.inf, 0])
+    assert softmma.verify(rows=(zeros, zeros, special, softmma.dot(zeros, zeros, special, **on)), **on)
+
+
 def test_rows_with_scale_factors():
     on = {"on": "B200", "instr": "tcgen05.m128n8k32.block32.f32.e4m3.e4m3.ue8m0"}
     kept = softmma.record("model", **on, rows=300)

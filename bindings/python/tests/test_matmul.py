@@ -238,6 +238,17 @@ def test_batches_of_transposed_copies(generator):
     same(softmma.matmul(a, b, in_dtype="e4m3"), np.stack(each))
 
 
+def test_most_axes():
+    """A result has at most as many axes as NumPy's arrays."""
+    a, b, most = np.ones(16, np.float16), np.ones(16, np.float16), 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
+    assert softmma.dot(a, b, np.ones((1,) * (most - 1))).ndim == most - 1
+    assert softmma.matmul(np.ones((1,) * most), np.ones((1,) * most), np.ones((1,) * most), in_dtype="f16").ndim == most
+    with pytest.raises(ValueError, match="axes|dimension"):
+        softmma.dot(a, b, np.ones((1,) * most))
+    with pytest.raises(ValueError, match="axes|dimension"):
+        softmma.dot_flags([1.0], [1.0], np.ones((1,) * most), on="power:xvf64gerpp")
+
+
 def test_encodings(operands):
     a, b = operands
     same(softmma.matmul(a.view(np.uint8), b.view(np.uint8), in_dtype="e4m3"), softmma.matmul(a, b))

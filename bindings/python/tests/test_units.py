@@ -271,6 +271,31 @@ def test_custom():
     assert units[1].different == 0
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: softmma.gpu("H100\0x"),
+        lambda: softmma.instructions("H100\0x"),
+        lambda: softmma.instruction("H100", "HMMA.16816.F32\0x"),
+        lambda: softmma.instruction("H100\0x", "HMMA.16816.F32"),
+        lambda: softmma.dtype("f16\0z"),
+        lambda: softmma.format("f16\0z"),
+        lambda: softmma.matmul([[1]], [[1]], in_dtype="f16\0z"),
+        lambda: softmma.matmul([[1]], [[1]], in_dtype="f16,f16\0z"),
+        lambda: softmma.matmul([[1]], [[1]], on="H100:f16\0z"),
+        lambda: softmma.rows(1, "edge\0x", on=softmma.instructions("H100")[0]),
+        lambda: softmma.match([[1]], [[1]], [[1]], on=["H100\0x"]),
+        lambda: softmma.campaign("model", on="H100\0x", rows=1),
+        lambda: softmma.campaign("model", on="H100\0x", open=True),
+        lambda: softmma.experiment("monotonicity", small=True, parameters={"pairs": "2\0x"}),
+        lambda: softmma.sweep("k=64..64\0x", on="H100"),
+    ],
+)
+def test_names_do_not_end_at_a_zero_character(call):
+    with pytest.raises(ValueError, match="zero character|null character"):
+        call()
+
+
 def test_customs_are_equal_if_their_descriptions_are():
     description = softmma.instruction("H100", "HMMA.16816.F32").to_custom()
     one, other = (softmma.Custom({**description, "nan": nan}) for nan in ("all-ones", "quiet"))
