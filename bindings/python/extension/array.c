@@ -184,6 +184,15 @@ static bool are_doubles(PyArrayObject *array, const char *what) {
   return good;
 }
 
+PyArrayObject *array_of_numbers(PyArrayObject *array, const char *what) {
+  PyArrayObject *result = NULL;
+  if (!PyArray_ISUNSIGNED(array)) return array;
+  if (PyArray_ITEMSIZE(array) < 8 || are_doubles(array, what))
+    result = (PyArrayObject *)PyArray_CastToType(array, PyArray_DescrFromType(NPY_DOUBLE), 0);
+  Py_DECREF(array);
+  return result;
+}
+
 /* Returns the array if its dtype is a format's. Converts other integers, and booleans, to float64; other dtypes fail,
    and integers that float64 does not hold. Takes over `array`. */
 static PyArrayObject *as_known(PyArrayObject *array, const char *what) {

@@ -93,6 +93,10 @@ bool array_is_no_unit(PyObject *object);
    non-integer format already holds encodings. Copies only if something has to be rounded. Takes over `array`. */
 PyArrayObject *array_as(PyArrayObject *array, const char *what, smma_format format, smma_rounding rounding);
 
+/* Returns unsigned integers as numbers in float64, so that array_as does not take them for encodings; other arrays
+   unchanged. Takes over `array`. */
+PyArrayObject *array_of_numbers(PyArrayObject *array, const char *what);
+
 /* Returns the array's values as encodings of `format`, as array_as does, but only if all of them are numbers of the
    format. Otherwise returns NULL without an exception, and sets `*changed` to the number of other values. NULL with an
    exception leaves `*changed` 0. Takes over `array`. */
@@ -175,6 +179,9 @@ typedef struct {
 bool formats_of_inputs(PyObject *in, smma_formats *formats);
 
 const smma_instruction *choose_instruction(const choice *choice, const array_formats *arrays);
+
+/* Reports whether the choice names formats or an instruction, so that unsigned integers can be encodings. */
+bool names_formats(const choice *choice);
 
 /* Returns the Instruction that the choice names, or a handle of `chosen` if it names none. A new reference. */
 PyObject *chosen_object(const choice *choice, const smma_instruction *chosen);

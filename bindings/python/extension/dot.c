@@ -20,6 +20,7 @@ typedef struct {
   const smma_instruction *instruction;
   PyArrayObject *operand[OPERANDS]; /* NULL: not given */
   const char *round_in;             /* rounding mode of A and B; NULL: that of the instruction's library */
+  bool named;                       /* formats are named, so that an unsigned C holds encodings */
   int axes;
   npy_intp shape[MOST_AXES]; /* leading axes */
 } rows;
@@ -76,7 +77,8 @@ static bool make_rows(rows *r, int operand) {
   if (operand == A || operand == B)
     rounding = operand_rounding_named(r->round_in, r->instruction, NULL, format_of(r->instruction, operand));
   if (rounding < 0) return false;
-  x = array_as(x, names[operand], format_of(r->instruction, operand), (smma_rounding)rounding);
+  if (operand == C && !r->named) x = array_of_numbers(x, names[operand]);
+  if (x) x = array_as(x, names[operand], format_of(r->instruction, operand), (smma_rounding)rounding);
   if (x && own_axes[operand]) x = fill_up(x, operand, r, length_of(r->instruction, operand));
   for (int axis = 0; axis < r->axes; axis++) shape[axis] = r->shape[axis];
   shape[r->axes] = length_of(r->instruction, operand);
@@ -118,6 +120,7 @@ static bool choose(rows *r, const choice *x) {
     formats.k = PyArray_DIM(r->operand[A], PyArray_NDIM(r->operand[A]) - 1);
     formats.scale_blocks = PyArray_DIM(r->operand[SCALE_A], PyArray_NDIM(r->operand[SCALE_A]) - 1);
   }
+  r->named = names_formats(x);
   r->instruction = choose_instruction(x, &formats);
   return r->instruction != NULL;
 }

@@ -62,6 +62,22 @@ static bool choose(call *c) {
   return true;
 }
 
+/* Reads a matrix. Unsigned integers are encodings of `format` if the caller names formats (never of FP32 of a bias or
+   of scale factors). */
+static bool take_array(call *c, int m, smma_format format) {
+  const smma_product_matrix which = matrices[m].which;
+  const bool named = which == SMMA_OF_C ? names_formats(&c->choice) : format != SMMA_F32;
+  PyArrayObject *numbers;
+  bool taken;
+  if (named || which == SMMA_OF_A || which == SMMA_OF_B || c->object[m] == Py_None)
+    return array_source(c->object[m], matrices[m].name, format, &c->array[m], &c->request.of[which]);
+  numbers = array_of(c->object[m]);
+  if (numbers) numbers = array_of_numbers(numbers, matrices[m].name);
+  taken = numbers && array_source((PyObject *)numbers, matrices[m].name, format, &c->array[m], &c->request.of[which]);
+  Py_XDECREF(numbers);
+  return taken;
+}
+
 /* Reads the arrays as encodings of the formats in which they are multiplied. Methods that convert the numbers
    themselves get them unchanged. */
 static bool take_arrays(call *c) {
@@ -75,7 +91,7 @@ static bool take_arrays(call *c) {
     const smma_gemm_arguments none = {0};
     const smma_format format = narrows ? r->narrow : smma_product_needs(r, which, &none).format;
     if ((m < 2 && !array_is_given(c->object[m], matrices[m].name)) ||
-        !array_source(c->object[m], matrices[m].name, converts ? SMMA_NO_FORMAT : format, &c->array[m], &r->of[which]))
+        !take_array(c, m, converts ? SMMA_NO_FORMAT : format))
       return false;
   }
   return true;

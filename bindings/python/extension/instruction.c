@@ -473,6 +473,11 @@ const smma_instruction *choose_instruction(const choice *x, const array_formats 
   return found;
 }
 
+bool names_formats(const choice *x) {
+  return is_instruction(x->on) || x->instr != Py_None || x->in != Py_None || x->out != Py_None ||
+         (PyUnicode_Check(x->on) && PyUnicode_FindChar(x->on, ':', 0, PyUnicode_GetLength(x->on), 1) >= 0);
+}
+
 PyObject *chosen_object(const choice *x, const smma_instruction *chosen) {
   PyObject *given = is_instruction(x->instr) ? x->instr : x->on;
   return is_instruction(given) ? Py_NewRef(given) : handle_of(chosen);

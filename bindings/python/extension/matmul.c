@@ -28,6 +28,7 @@ typedef struct {
   bool rounds_operands;              /* A or B is not in its format, and has no block scale factors */
   bool vector[OPERANDS];             /* the argument has one axis */
   bool on_device;                    /* arrays are in a device's memory */
+  bool named;                        /* formats are named, so that an unsigned C holds encodings */
   bool bounds;                       /* D receives bounds of its elements */
   bool completed;                    /* a plan's missing scale factors are 1, and a missing bias is 0 */
   smma_format stored;                /* format that results with these bounds are rounded to */
@@ -438,6 +439,7 @@ static bool choose_and_round(product *p, const choice *x, const array_formats *f
 }
 
 static bool choose(product *p, const choice *x) {
+  p->named = names_formats(x);
   array_formats formats = {
       .a = array_format_of(p->operand[A]), .b = array_format_of(p->operand[B]), .k = columns_of(p->operand[A])};
   if (p->operand[SCALE_A] && !smma_plan_scaled_k(p->with.plan)) {
@@ -467,7 +469,9 @@ static bool encode_operands(product *p) {
                                           : (int)SMMA_ROUND_NEAREST_EVEN;
     if (rounding < 0) return false;
     p->rounds_operands |= (x == A || x == B) && !i->scale_block && !array_holds(p->operand[x], format[x]);
-    p->operand[x] = array_as(p->operand[x], names[x], format[x], (smma_rounding)rounding);
+    if (!p->on_device && (x == C ? !p->named : x > C && format[x] == SMMA_F32)) /* nobody names FP32 of a factor */
+      p->operand[x] = array_of_numbers(p->operand[x], names[x]);
+    if (p->operand[x]) p->operand[x] = array_as(p->operand[x], names[x], format[x], (smma_rounding)rounding);
     if (!p->operand[x]) return false;
   }
   return true;
@@ -541,6 +545,7 @@ static bool take_bias(product *p, PyObject *bias) {
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "bias: on a device it must lie without gaps");
     Py_CLEAR(x);
   }
+  if (x && !p->on_device) x = array_of_numbers(x, "bias");
   x = x ? array_as(x, "bias", SMMA_F32, SMMA_ROUND_NEAREST_EVEN) : NULL;
   p->bias = x ? PyArray_GETCONTIGUOUS(x) : NULL;
   Py_XDECREF(x);
@@ -778,7 +783,8 @@ static const char *rounding_of_a(const product *p) {
   return smma_roundings[operand_rounding_named(p->round_in, i, p->with.plan, i->a)];
 }
 
-/* Returns (multiplier, instruction as chosen_object gives it, K, N, bytes, rounding mode of A). */
+/* Returns (multiplier, instruction as chosen_object gives it, K, N, bytes, rounding mode of A, whether formats are
+   named). */
 PyObject *python_multiplier(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS] = {[D] = Py_None}, *bias, *result = NULL;
   product p = {.axes = 0};
@@ -791,9 +797,10 @@ PyObject *python_multiplier(PyObject *module, PyObject *arguments) {
     multiplier = make_multiplier(&p);
   if (multiplier)
     result =
-        Py_BuildValue("(NNnnnz)", PyCapsule_New(multiplier, multiplier_name, release_multiplier),
+        Py_BuildValue("(NNnnnzN)", PyCapsule_New(multiplier, multiplier_name, release_multiplier),
                       chosen_object(&x, p.instruction), (Py_ssize_t)multiplier->with.k, (Py_ssize_t)multiplier->with.n,
-                      (Py_ssize_t)smma_multiplier_bytes(multiplier), rounding_of_a(&p));
+                      (Py_ssize_t)smma_multiplier_bytes(multiplier), rounding_of_a(&p),
+                      PyBool_FromLong(p.named));
   release_operands(&p);
   return result;
 }
@@ -822,10 +829,12 @@ PyObject *python_multiplier_matmul(PyObject *module, PyObject *arguments) {
   product p = {.axes = 0};
   const smma_multiplier *kept;
   smma_multiplier multiplier;
+  int named;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "OOOOOz", &capsule, &instruction, &object[A], &object[C], &object[SCALE_A],
-                        &p.round_in))
+  if (!PyArg_ParseTuple(arguments, "OOOOOzp", &capsule, &instruction, &object[A], &object[C], &object[SCALE_A],
+                        &p.round_in, &named))
     return NULL;
+  p.named = named;
   kept = PyCapsule_GetPointer(capsule, multiplier_name);
   if (!kept) return NULL;
   multiplier = *kept;

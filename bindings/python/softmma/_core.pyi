@@ -74,8 +74,9 @@ def matmul(
     round_in: str | None,
 ) -> NDArray[Any]: ...
 def sparse_matmul(metadata: NDArray[np.uint8], matmul_arguments: tuple[Any, ...], /) -> NDArray[Any]: ...
-# Arguments of matmul; a, c and scale_a are None. Returns handle, instruction, K, N, bytes, and the operands' rounding.
-def multiplier(*arguments: Any) -> tuple[MultiplierHandle, Any, int, int, int, str | None]: ...
+# Arguments of matmul; a, c and scale_a are None. Returns handle, instruction, K, N, bytes, the operands' rounding, and
+# whether formats are named.
+def multiplier(*arguments: Any) -> tuple[MultiplierHandle, Any, int, int, int, str | None, bool]: ...
 def multiplier_matmul(
     multiplier: MultiplierHandle,
     instruction: object,
@@ -83,6 +84,7 @@ def multiplier_matmul(
     c: ArrayLike | None,
     scale_a: ArrayLike | None,
     round_in: str | None,
+    named: bool,  # an unsigned C holds encodings
 ) -> NDArray[Any]: ...
 def bound(
     d_format: str | None, arguments: tuple[Any, ...], /

@@ -65,7 +65,8 @@ def matmul(
     is the rounding mode of A and B: "nearest-even", "nearest-away", "toward-zero", "toward-negative", "toward-positive"
     (default: that of the plan or the unit's library: tf32 nearest-away, on Hopper nearest-even, AMD's XF32 toward-zero,
     other formats nearest-even; docs/libraries.md). An array of unsigned integers as wide as the format holds raw
-    encodings if the format is given by name and is not an integer format. A RuntimeWarning counts values that became
+    encodings if the format is given by name and is not an integer format; C does if ``instr``, ``in_dtype``,
+    ``out_dtype`` or ``on`` names an instruction or formats. A bias and FP32 scale factors hold numbers. A RuntimeWarning counts values that became
     infinite, zero or NaN, or saturated. Arrays in the right format are not copied if their last two axes are a matrix
     in rows or columns, at any stride.
 
@@ -157,7 +158,7 @@ class Multiplier:
         given = _OF_B.bind(b, **arguments)
         given.apply_defaults()
         self._given = given.arguments if products_seen.get() is not None else {}  # otherwise B need not be kept
-        self._handle, chosen, k, n, self.nbytes, self._round_in = _core.multiplier(*positional(given.arguments))
+        self._handle, chosen, k, n, self.nbytes, self._round_in, self._named = _core.multiplier(*positional(given.arguments))
         self.instruction = chosen if isinstance(chosen, Instruction) else Instruction(*_core.describe(chosen))
         self.shape = k, n
 
@@ -166,7 +167,7 @@ class Multiplier:
 
         A's values are rounded to the instruction's format as B's were. Raises as `softmma.matmul`.
         """
-        d = _core.multiplier_matmul(self._handle, self.instruction, a, c, scale_a, self._round_in)
+        d = _core.multiplier_matmul(self._handle, self.instruction, a, c, scale_a, self._round_in, self._named)
         _seen(self._given, d, a=a, c=c, scale_a=scale_a)
         return d
 

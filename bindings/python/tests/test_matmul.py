@@ -238,6 +238,37 @@ def test_batches_of_transposed_copies(generator):
     same(softmma.matmul(a, b, in_dtype="e4m3"), np.stack(each))
 
 
+PLAN_WITH_BIAS = {"name": "bias", "sum": [{"deal": "contiguous", "parts": 1}], "epilogue": ["bias"]}
+
+
+@pytest.mark.parametrize("named", [{}, {"in_dtype": "f16"}, {"out_dtype": "f32"}, {"instr": "HMMA.16816.F32"}])
+def test_unsigned_c(named):
+    """C holds encodings only if something names formats; a bias and FP32 scale factors never do."""
+    a, c, on = np.ones((2, 16), np.float16), np.full((2, 2), 5, np.uint32), {"on": "A100", **named}
+    expected = 16 + (c.view(np.float32) if named else c.astype(np.float32))
+    for d in (
+        softmma.matmul(a, a.T, c, **on),
+        softmma.matmul(a, a.T, c[0], **on),
+        softmma.Multiplier(a.T, **on).matmul(a, c),
+        softmma.dot(a[:, None], a, c, **on),
+        softmma.gemm(a, a.T, c, **on).d,
+    ):
+        np.testing.assert_array_equal(d, expected)
+    flags = softmma.dot_flags([2.0], [3.0], np.uint32(5), **({"on": "power:xvf32gerpp"} if named else {"on": "MI250X"}))
+    assert flags.d == (6 if named else 11)
+    d = softmma.matmul(a, a.T, plan=PLAN_WITH_BIAS, bias=np.array([5, 7], np.uint32), **on)
+    np.testing.assert_array_equal(d, [[21, 23]] * 2)
+    gemm = softmma.gemm(a, a.T, plan=PLAN_WITH_BIAS, bias=np.array([[5, 7]], np.uint32), **on)
+    np.testing.assert_array_equal(gemm.d, d)
+
+
+def test_unsigned_scale_factors_of_a_plan():
+    a = softmma.round(np.ones((2, 256)), "e4m3")
+    scales = {"scale_a": np.full((2, 2), 3, np.uint32), "scale_b": np.full((2, 2), 2, np.uint32)}
+    for product in softmma.matmul(a, a.T, plan="deepgemm", **scales), softmma.gemm(a, a.T, plan="deepgemm", **scales).d:
+        np.testing.assert_array_equal(product, np.full((2, 2), 256 * 6))
+
+
 def test_most_axes():
     """A result has at most as many axes as NumPy's arrays."""
     a, b, most = np.ones(16, np.float16), np.ones(16, np.float16), 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
