@@ -269,6 +269,23 @@ class History:
             self.scale = np.float32(_core.operand_scale(largest, format))
 
 
+class Use(History):
+    """One use of a tensor whose parts are quantised one after another: all with the scale from before the use. `end`
+    updates the tensor's history once, with the greatest magnitude of all parts."""
+
+    def __init__(self, history: History):
+        self._history = history
+        self.scale = history.scale
+        self._parts: list[tuple[float, str]] = []
+
+    def update(self, amax: float, format: str) -> None:
+        self._parts.append((amax, format))
+
+    def end(self) -> None:
+        if self._parts:
+            self._history.update(float(np.fmax.reduce([amax for amax, _ in self._parts])), self._parts[0][1])
+
+
 def prepare(
     x: ArrayLike,
     operand: Operand,

@@ -387,6 +387,21 @@ def test_delayed_scaling(generator):
     assert kept.forward[0].amax.shape == (2,) and softmma.jax.histories().lhs[0].amax.shape == (1024,)
 
 
+def test_a_convolution_is_one_use_of_its_operands(generator):
+    """All products of a transposed convolution are scaled alike, by the uses before; the history gets one entry."""
+    x, w = (generator.standard_normal(s).astype(np.float32) for s in ((1, 3, 6, 6), (4, 3, 3, 3)))
+    w *= np.logspace(-2, 2, 9, dtype=np.float32).reshape(3, 3)
+    options = {"window_strides": (1, 1), "padding": [(2, 2), (2, 2)], "lhs_dilation": (2, 2)}
+    how = delayed()
+    convolve = softmma.jax.conv_general_dilated("H100", how)
+    d, pull = jax.vjp(lambda h: convolve(x, w, histories=h, **options), softmma.jax.histories(how))
+    (behind,) = pull(jnp.ones_like(d))
+    unscaled = recipes.custom("e4m3", "e4m3", "e5m2", scaling="none")
+    assert same(d, softmma.jax.conv_general_dilated("H100", unscaled)(x, w, **options))
+    for history, y in zip(behind.forward, (x, w)):
+        assert history.amax.tolist() == [0, np.abs(y).max()]
+
+
 def test_histories_in_loops(generator):
     """Each iteration of a scan and each element of a vmap has its own history."""
     w = jnp.asarray(generator.standard_normal((3, 8, 8)), jnp.float32)

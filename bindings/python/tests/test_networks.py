@@ -674,6 +674,23 @@ def test_delayed_scaling_has_a_history_for_each_place(network, x):
             assert torch.equal(found[0], x @ small) and torch.equal(found[1], (1e3 * x) @ large)
 
 
+def test_a_convolution_is_one_use_of_its_operands():
+    """All products of a strided dgrad are scaled alike, by the uses before; and the history gets one entry."""
+    torch.manual_seed(3)
+    x, w = torch.randn(2, 3, 6, 6), nn.Parameter(torch.randn(3, 4, 3, 3) * torch.logspace(-2, 2, 9).reshape(3, 3))
+
+    def convolve():
+        return nn.functional.conv_transpose2d(x, w, stride=2)
+
+    with torch.no_grad(), softmma.torch.emulate("H100", recipes.recipe("fp8_delayed", history=4)) as emulation:
+        first, second = convolve(), convolve()
+        histories = list(emulation._histories.values())
+    with torch.no_grad(), softmma.torch.emulate("H100", weights="e4m3", activations="e4m3", scaling="none"):
+        assert torch.equal(first, convolve())  # the first scale is 1
+    assert not torch.equal(first, second)
+    assert sorted(tuple(h._amax) for h in histories) == sorted((y.abs().max().item(),) * 2 for y in (x, w))
+
+
 # ---- Attention ----
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softmma._quantization import Side
+from softmma._quantization import Side, Use
 from softmma.jax._contraction import Contraction
 from softmma.jax._convolutions import classes_of, lowered_to_product
 from softmma.recipes import History, Operand, Prepared
@@ -40,11 +40,15 @@ def computed(p: Contraction, a: NDArray[Any], b: NDArray[Any], histories: Pair =
     if not p.windows:
         return _one(p, a, b, histories).reshape(p.shape(size))
     d = np.zeros([size[label] for label in p.d], p.dtype)
+    uses = [None if history is None else Use(history) for history in histories]
     for classes in pairs(*(classes_of(w, p.d) for w in p.windows)):
         part, x, y = lowered_to_product(p, a, b, classes)
         pixels = {w.inside if w.inside in p.d else w.outside: each.pixels for w, each in zip(p.windows, classes)}
-        found = _one(part, x, y, histories).transpose([part.d.index(label) for label in p.d])
+        found = _one(part, x, y, (uses[0], uses[1])).transpose([part.d.index(label) for label in p.d])
         d[tuple(pixels.get(label, slice(None)) for label in p.d)] = found
+    for use in uses:
+        if use is not None:
+            use.end()
     return d.reshape(p.shape(size))
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from softmma import _core
 from softmma._products import matmul
-from softmma._quantization import Side
+from softmma._quantization import Side, Use
 from softmma._scaled import ONE, Scaling, instruction_for, scaled_product
 from softmma._units import dtype
 from softmma.recipes import History, Operand, Prepared, Product, Role, Statistics, Unit
@@ -103,6 +104,16 @@ class Call:
         self.emulation, self.operation, self.place, self.unit = emulation, operation, place, place.unit
         self.weighted = False
         self.weight = place.weight
+        self._uses: dict[History, Use] | None = None
+
+    @contextmanager
+    def one_use(self) -> Iterator[None]:
+        """Makes the products inside, of parts of two tensors, one use of these tensors for delayed scaling."""
+        self._uses = {}
+        yield
+        for use in self._uses.values():
+            use.end()
+        self._uses = None
 
     def role(self, x: torch.Tensor) -> Role:
         return self.emulation.roles.of(x, self.place.backward, self.place.brought)
@@ -223,6 +234,8 @@ class Call:
             values = values[None if side == "a" else (..., None)] if vector else values
             return Prepared(values, None, None, operand, side, vector, None), None
         history = self.emulation.history(self, operand, role, product, side) if operand.history else None
+        if history is not None and self._uses is not None:
+            history = self._uses.setdefault(history, Use(history))
         prepared = self.unit.prepare(values, role, product, side, history=history, measure=self.emulation.statistics)
         return prepared, prepared.statistics
 

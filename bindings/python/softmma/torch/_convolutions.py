@@ -108,18 +108,19 @@ def _dgrad(call: Call, y: Tensor, weight: Tensor, g: _Geometry) -> Tensor:
     kind = torch.float64 if y.dtype == torch.float64 else torch.float32
     d = torch.zeros(y.shape[0], channels, *g.inside, dtype=kind, device=y.device)
     filters, roles = _grouped(weight, g.groups), (call.role(y), call.role(weight))
-    for residues in combinations(*map(range, g.stride)):
-        columns = [_reaching(g, axis, residue) for axis, residue in enumerate(residues)]
-        if not all(p.numel() and positions.numel() for p, positions, _ in columns):
-            continue
-        part = filters
-        for axis, (_, positions, _) in enumerate(columns):
-            part = part.index_select(3 + axis, positions.to(part.device))
-        b = part.permute(0, *range(3, part.dim()), 1, 2).flatten(1, -2)
-        a = _patches(y, [where for *_, where in columns], g.groups)
-        found = call.product(a, b, roles=roles, source=weight)
-        pixels = tuple(slice(residue, None, stride) for residue, stride in zip(residues, g.stride))
-        d[(slice(None), slice(None), *pixels)] = _images(found, y.shape[0], [len(p) for p, *_ in columns])
+    with call.one_use():
+        for residues in combinations(*map(range, g.stride)):
+            columns = [_reaching(g, axis, residue) for axis, residue in enumerate(residues)]
+            if not all(p.numel() and positions.numel() for p, positions, _ in columns):
+                continue
+            part = filters
+            for axis, (_, positions, _) in enumerate(columns):
+                part = part.index_select(3 + axis, positions.to(part.device))
+            b = part.permute(0, *range(3, part.dim()), 1, 2).flatten(1, -2)
+            a = _patches(y, [where for *_, where in columns], g.groups)
+            found = call.product(a, b, roles=roles, source=weight)
+            pixels = tuple(slice(residue, None, stride) for residue, stride in zip(residues, g.stride))
+            d[(slice(None), slice(None), *pixels)] = _images(found, y.shape[0], [len(p) for p, *_ in columns])
     return d
 
 
