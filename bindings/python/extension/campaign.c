@@ -265,8 +265,7 @@ PyObject *python_verify(PyObject *module, PyObject *arguments) {
   if (!PyArg_ParseTuple(arguments, "O!OOK", &PyTuple_Type, &paths, &given, &object, &shown)) return NULL;
   list = PyMem_Calloc((size_t)PyTuple_Size(paths) + 1, sizeof *list);
   if (!list) return PyErr_NoMemory();
-  for (Py_ssize_t n = 0; good && n < PyTuple_Size(paths); n++)
-    good = (list[n] = text_of(PyTuple_GetItem(paths, n)));
+  for (Py_ssize_t n = 0; good && n < PyTuple_Size(paths); n++) good = (list[n] = text_of(PyTuple_GetItem(paths, n)));
   if (good && given != Py_None) good = take_rows(given, &rows, &q.count);
   q.paths = list, q.most_shown = shown, q.rows = given != Py_None ? &rows : NULL;
   if (good) value = verify(&q, object, &error);

@@ -799,8 +799,7 @@ PyObject *python_multiplier(PyObject *module, PyObject *arguments) {
     result =
         Py_BuildValue("(NNnnnzN)", PyCapsule_New(multiplier, multiplier_name, release_multiplier),
                       chosen_object(&x, p.instruction), (Py_ssize_t)multiplier->with.k, (Py_ssize_t)multiplier->with.n,
-                      (Py_ssize_t)smma_multiplier_bytes(multiplier), rounding_of_a(&p),
-                      PyBool_FromLong(p.named));
+                      (Py_ssize_t)smma_multiplier_bytes(multiplier), rounding_of_a(&p), PyBool_FromLong(p.named));
   release_operands(&p);
   return result;
 }

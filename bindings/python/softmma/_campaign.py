@@ -161,10 +161,10 @@ def campaign(
 
     ``unit`` and ``against`` are names of units, or functions as for `probe`: ``unit(a, b, c)`` returns d, with scale
     factors after c if the instruction takes them. Shapes: a and b (rows, K), c and d (rows,), in the instruction's
-    formats; d of another dtype is rounded to its format. The campaign covers the instruction ``instr``, or all instructions of the GPU ``on`` (default: of the
-    catalogue) that both units compute. ``rows`` is the number of vectors per instruction. Vector i of a seed is the
-    same on every machine. ``kind`` is as in `rows`; by default vectors that make every arithmetic event of the rule
-    happen come first, then all kinds in turn.
+    formats; d of another dtype is rounded to its format. The campaign covers the instruction ``instr``, or all
+    instructions of the GPU ``on`` (default: of the catalogue) that both units compute. ``rows`` is the number of
+    vectors per instruction. Vector i of a seed is the same on every machine. ``kind`` is as in `rows`; by default
+    vectors that make every arithmetic event of the rule happen come first, then all kinds in turn.
 
     ``shard=(i, n)`` compares part i of n, from 1, of the vectors, for `merge`. ``resume`` is a file that stores the
     progress, also after Control-C, and from which the same call continues; or a report to continue from.

@@ -66,9 +66,9 @@ def matmul(
     (default: that of the plan or the unit's library: tf32 nearest-away, on Hopper nearest-even, AMD's XF32 toward-zero,
     other formats nearest-even; docs/libraries.md). An array of unsigned integers as wide as the format holds raw
     encodings if the format is given by name and is not an integer format; C does if ``instr``, ``in_dtype``,
-    ``out_dtype`` or ``on`` names an instruction or formats. A bias and FP32 scale factors hold numbers. A RuntimeWarning counts values that became
-    infinite, zero or NaN, or saturated. Arrays in the right format are not copied if their last two axes are a matrix
-    in rows or columns, at any stride.
+    ``out_dtype`` or ``on`` names an instruction or formats. A bias and FP32 scale factors hold numbers. A
+    RuntimeWarning counts values that became infinite, zero or NaN, or saturated. Arrays in the right format are not
+    copied if their last two axes are a matrix in rows or columns, at any stride.
 
     **Scale factors** of block-scaled instructions: ``scale_a`` is (..., M, ceil(K / block)), ``scale_b`` is (...,
     ceil(K / block), N), in the instruction's scale format (`quantize` makes them).
@@ -158,7 +158,8 @@ class Multiplier:
         given = _OF_B.bind(b, **arguments)
         given.apply_defaults()
         self._given = given.arguments if products_seen.get() is not None else {}  # otherwise B need not be kept
-        self._handle, chosen, k, n, self.nbytes, self._round_in, self._named = _core.multiplier(*positional(given.arguments))
+        made = _core.multiplier(*positional(given.arguments))
+        self._handle, chosen, k, n, self.nbytes, self._round_in, self._named = made
         self.instruction = chosen if isinstance(chosen, Instruction) else Instruction(*_core.describe(chosen))
         self.shape = k, n
 

@@ -300,10 +300,10 @@ def prepare(
 ) -> Prepared:
     """Quantises a tensor to an operand: A is (..., M, K) or (K,), B is (..., K, N) or (K,).
 
-    ``history`` is needed for delayed scaling, and ``generator`` for stochastic rounding. ``factor`` replaces the
-    amax / (6 * 448) of scaling "1x16" and "16x16" (NVFP4) if it is known already. With ``across``, factors are shared along the other axis instead of K:
-    weight-only weights are stored once and multiplied along either axis. ``measure`` returns statistics, too.
-    ``threads`` (0: all cores) do not change a result.
+    ``history`` is needed for delayed scaling, and ``generator`` for stochastic rounding. ``factor`` replaces the amax /
+    (6 * 448) of scaling "1x16" and "16x16" (NVFP4) if it is known already. With ``across``, factors are shared along
+    the other axis instead of K: weight-only weights are stored once and multiplied along either axis. ``measure``
+    returns statistics, too. ``threads`` (0: all cores) do not change a result.
 
     Raises ValueError if an argument is missing or x cannot be an operand.
     """
@@ -351,7 +351,7 @@ def prepare(
 
 @cache
 def _is_real(dtype: np.dtype[Any]) -> bool:
-    """Reports whether arrays of the dtype hold integers, or numbers of a format, so that FP64 holds most of them."""
+    """Reports whether arrays of the dtype hold integers or numbers of a format."""
     if dtype.kind in "iub":
         return True
     try:
@@ -458,9 +458,9 @@ def quantize(
     greatest number (OCP Microscaling Formats 1.0, 6.3). Elements are divided by it in binary64, rounded to nearest even
     and saturated; a block with NaN or infinity gets the factor NaN. NVFP4's two levels are computed in FP32 as in
     Transformer Engine (scaling "1x16" of `softmma.recipes.Operand`), or with ``factor`` for the whole array, for
-    example 1, which leaves only the blocks' factors (other formats: 1 or None). ``formula`` and ``scale_rounding`` choose other factors, as in
-    `softmma.recipes.Operand`: ``scale_rounding="even"`` for the exponents of MXFP4 checkpoints, ``formula="modelopt"``
-    for NVFP4 checkpoints of ModelOpt.
+    example 1, which leaves only the blocks' factors (other formats: 1 or None). ``formula`` and ``scale_rounding``
+    choose other factors, as in `softmma.recipes.Operand`: ``scale_rounding="even"`` for the exponents of MXFP4
+    checkpoints, ``formula="modelopt"`` for NVFP4 checkpoints of ModelOpt.
 
     A RuntimeWarning counts elements that were infinite or NaN, saturated in NVFP4, or became NaN, and blocks that
     became zero.

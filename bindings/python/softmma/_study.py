@@ -184,10 +184,10 @@ def probe(
 
     ``on``, ``instr`` and the dtypes choose an instruction (default: f16 inputs), which gives the formats and K. Without
     ``unit`` its model is examined. ``unit(a, b, c)`` is a function that returns d. Shapes: a and b (rows, K), c and d
-    (rows,), in the instruction's formats; d of another dtype is rounded to its format. For block-scaled instructions it is ``unit(a, b, c, scale_a, scale_b)``. A
-    real GPU can thus be examined through any library that multiplies matrices on it. ``unit`` may also be a name that
-    ``softmma units`` lists: "cuda", "plugin:FILE". To check that results repeat, ``rows`` vectors are computed about
-    six times, in different orders and batches.
+    (rows,), in the instruction's formats; d of another dtype is rounded to its format. For block-scaled instructions it
+    is ``unit(a, b, c, scale_a, scale_b)``. A real GPU can thus be examined through any library that multiplies matrices
+    on it. ``unit`` may also be a name that ``softmma units`` lists: "cuda", "plugin:FILE". To check that results
+    repeat, ``rows`` vectors are computed about six times, in different orders and batches.
 
         >>> import softmma
         >>> softmma.probe("A100")["alignment_bits"].value

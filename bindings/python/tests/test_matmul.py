@@ -271,7 +271,8 @@ def test_unsigned_scale_factors_of_a_plan():
 
 def test_most_axes():
     """A result has at most as many axes as NumPy's arrays."""
-    a, b, most = np.ones(16, np.float16), np.ones(16, np.float16), 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
+    a = b = np.ones(16, np.float16)
+    most = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
     assert softmma.dot(a, b, np.ones((1,) * (most - 1))).ndim == most - 1
     assert softmma.matmul(np.ones((1,) * most), np.ones((1,) * most), np.ones((1,) * most), in_dtype="f16").ndim == most
     with pytest.raises(ValueError, match="axes|dimension"):

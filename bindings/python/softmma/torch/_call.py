@@ -276,7 +276,7 @@ class Call:
 
 
 def _is_rounded_by_product(operand: Operand, other: Operand) -> bool:
-    """Reports whether `matmul` rounds the operand as the recipe does. It saturates, and it has one rounding mode for all
-    operands that are only rounded."""
+    """Reports whether `matmul` rounds the operand as the recipe does. `matmul` saturates, and has one rounding mode for
+    both operands."""
     one_mode = not other.rounds_only or other.round_in == operand.round_in
     return operand.rounds_only and operand.saturate and one_mode

@@ -97,8 +97,8 @@ def encodings(x: torch.Tensor) -> torch.Tensor:
 def rounded(x: torch.Tensor, format: str, mode: str, saturate: bool = True) -> torch.Tensor | None:
     """Rounds a tensor to a format on its own device: saturating in FP8, in this mode of `softmma.round`.
 
-    Returns None for formats and modes that PyTorch lacks, for FP8 without saturation, and for FP64, which PyTorch rounds
-    to FP32 first.
+    Returns None for formats and modes that PyTorch lacks, for FP8 without saturation, and for FP64, which PyTorch
+    rounds to FP32 first.
     """
     x = matrix(x)
     if x.dtype == _FLOATS.get(format):
