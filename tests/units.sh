@@ -232,6 +232,7 @@ bad 'a program that fails' 'ended with status 3 after 0 of 10 results' 'exit 3'
 bad 'a program that dies' 'ended by signal 9 \(Killed\) after 1 of 10 results' 'echo 0; kill -9 $$'
 bad 'a program that answers no numbers' "line 1 of the program's output is '# arch: volta'" cat
 bad 'a program that answers words' "line 2 of the program's output is 'nan'" 'echo 0; echo nan'
+bad 'a program that answers a NUL' "line 1 of the program's output is '0' and a NUL byte; it must be one result" 'printf "0\0zz\n"'
 bad 'a program that answers too much' 'answered more than 10 rows' 'yes 0'
 bad 'a program that answers too little' 'ended after 9 of 10 results' 'yes 0 | head -n 9'
 bad 'a program whose results are wide' "123456789, is wider than the result's 32 bits" 'echo 123456789'

@@ -130,8 +130,10 @@ static bool start(exchange *e) {
 static bool take_line(exchange *e) {
   char *end = NULL, *text = e->line;
   unsigned long long value;
+  size_t length;
   e->line[e->line_length] = 0;
-  if (e->line_length && text[e->line_length - 1] == '\r') text[e->line_length - 1] = 0;
+  if (e->line_length && text[e->line_length - 1] == '\r') text[--e->line_length] = 0;
+  length = e->line_length;
   e->line_length = 0;
   if (e->answers == e->rows) {
     snprintf(e->message, e->size, "the program answered more than %zu rows; it must write one result a row", e->rows);
@@ -139,9 +141,9 @@ static bool take_line(exchange *e) {
   }
   errno = 0;
   value = strtoull(text, &end, 16);
-  if (!strchr("0123456789abcdefABCDEF", *text) || !*text || *end || errno) {
-    snprintf(e->message, e->size, "line %zu of the program's output is '%.40s'; it must be one result in hexadecimal",
-             e->answers + 1, text);
+  if (!*text || !strchr("0123456789abcdefABCDEF", *text) || end != text + length || errno) {
+    snprintf(e->message, e->size, "line %zu of the program's output is '%.40s'%s; it must be one result in hexadecimal",
+             e->answers + 1, text, strlen(text) < length ? " and a NUL byte" : "");
     return false;
   }
   if (e->container_bytes < 8 && value >> (8 * e->container_bytes)) {
