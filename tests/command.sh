@@ -1320,6 +1320,14 @@ sed 's/0x//g' forms.csv >cut.csv
 check 'CSV without prefixes' runs 0 verify cut.csv
 sed '$s/,0x[0-9a-f]*$//' forms.csv >cut.csv
 fails 'CSV with a number less' 'expected 10 numbers .*, found 9' verify cut.csv
+sed '$s/,0x[0-9a-f]*,/,,/; $s/$/,0x00000000/' forms.csv >cut.csv
+fails 'CSV with an empty cell, and as many numbers' 'line [0-9]+, column 8: an empty cell before the last number' verify cut.csv
+sed '$s/^0x[0-9a-f]*/ /' forms.csv >cut.csv
+fails 'CSV with an empty first cell' 'line [0-9]+, column 1: an empty cell before the last number' verify cut.csv
+sed '$s/,/ /; $s/$/,/' forms.csv >cut.csv
+fails 'CSV with two numbers in a cell' 'a blank within a cell; separate numbers with commas' verify cut.csv
+sed '$s/,/ ,\t/g; $s/$/ ,,/' forms.csv >cut.csv
+check 'CSV with blanks around numbers and empty cells after them' runs 0 verify cut.csv
 
 header=$(grep '^#' ten.txt)
 row='3e00 3c00 3c00 0000 3e00 0002 0002 0000 00000000'

@@ -171,7 +171,7 @@ smma_vector_status smma_text_next(smma_text_reader *reader, smma_row *row, smma_
   }
   reader->pending = false;
   if (reader->form == SMMA_FORM_JSON || reader->form == SMMA_FORM_JSONL) return smma_json_take_row(reader, row, error);
-  if (reader->form == SMMA_FORM_CSV) smma_csv_blank_separators(reader);
+  if (reader->form == SMMA_FORM_CSV && !smma_csv_blank_separators(reader, error)) return SMMA_VECTOR_ERROR;
   for (int p = 0; p < SMMA_PARTS; p++) {
     const smma_part *part = &reader->layout.part[p];
     if (!parse_part(reader, &place, part, smma_part_of(row, part), error)) return SMMA_VECTOR_ERROR;

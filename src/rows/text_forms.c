@@ -21,15 +21,40 @@ bool smma_csv_check_names(const smma_text_reader *reader, smma_error *error) {
              "the columns of CSV are not those of the header: a[0],a[1] and so on, as 'vectors gen' writes them");
 }
 
-void smma_csv_blank_separators(smma_text_reader *reader) {
+/* Checks that a cell has no blank between numbers. */
+static bool check_cell(const smma_text_reader *reader, smma_span cell, smma_error *error) {
+  for (size_t i = 0; i < cell.length; i++)
+    if (smma_is_blank(cell.text[i]))
+      return smma_text_fail(reader, cell.text + i, error, "a blank within a cell; separate numbers with commas");
+  return true;
+}
+
+/* Checks that each cell has one number. Only cells after the last number may be empty, as spreadsheets save them. */
+static bool check_cells(const smma_text_reader *reader, smma_error *error) {
+  const char *end = reader->text + reader->length, *empty = NULL;
+  for (const char *c = reader->text, *comma; c <= end; c = comma + 1) {
+    comma = memchr(c, ',', (size_t)(end - c));
+    if (!comma) comma = end;
+    const smma_span cell = smma_trim((smma_span){c, (size_t)(comma - c)});
+    if (cell.length && empty)
+      return smma_text_fail(reader, empty, error, "an empty cell before the last number; give its encoding, as 0x3c00");
+    if (!cell.length && !empty) empty = c;
+    if (!check_cell(reader, cell, error)) return false;
+  }
+  return true;
+}
+
+bool smma_csv_blank_separators(smma_text_reader *reader, smma_error *error) {
   char *end = reader->text + reader->length;
   bool begins = true; /* a number may begin here */
+  if (!check_cells(reader, error)) return false;
   for (char *c = reader->text; c < end; c++) {
     const bool is_prefix = begins && end - c > 1 && c[0] == '0' && (c[1] | 0x20) == 'x';
     if (*c == ',') *c = ' ';
     begins = smma_is_blank(*c);
     if (is_prefix) *c++ = ' ', *c = ' ';
   }
+  return true;
 }
 
 /* Reads a line as JSON. */

@@ -96,8 +96,9 @@ bool smma_text_check_header(const smma_text_reader *reader, smma_error *error);
 /* Checks CSV's line of column names. */
 bool smma_csv_check_names(const smma_text_reader *reader, smma_error *error);
 
-/* Replaces commas and 0x of CSV by blanks, so that the line becomes one of text with its numbers in their places. */
-void smma_csv_blank_separators(smma_text_reader *reader);
+/* Replaces commas and 0x of CSV by blanks, so that the line becomes one of text with its numbers in their places. Fails
+   if a cell before the last number is empty, or if a cell has several numbers. */
+bool smma_csv_blank_separators(smma_text_reader *reader, smma_error *error);
 
 /* Reads the first line of JSON or JSON Lines. In JSON it ends within the list of rows. */
 bool smma_json_read_header(smma_text_reader *reader, smma_error *error);
