@@ -80,6 +80,18 @@ gives 'the largest error of a result that is exact' 0 '^all results of H100:f16 
 matrix huge.npy 64 2 f2 1 65504 $zeros $zeros 1 65504 $zeros $zeros 1 1 $zeros $zeros 1 1 $zeros $zeros
 gives 'infinity is the largest error' 0 '^H100:f16 has NaN or infinity here, and the exact result is finite$' \
   trace H100:f16 --out f16 rows.npy huge.npy --worst
+# The exact result is 0, and H100 aligns the small term away.
+# shellcheck disable=SC2086
+matrix cancelling.npy 1 48 f2 32768 0.00006103515625 $(printf '0 %.0s' {1..14}) -32768 $(printf '0 %.0s' {1..15}) -0.00006103515625 \
+  $(printf '0 %.0s' {1..15})
+matrix ones.npy 48 1 f2 1
+gives 'the largest error of exact results that are 0' 0 \
+  '^the error of H100:f16 is largest here, 6\.1e-05; all finite exact results are 0$' \
+  trace H100:f16 cancelling.npy ones.npy --worst
+matrix zero.npy 1 1 f4 0
+gives 'the largest difference from results that are 0' 0 \
+  '^zero\.npy and H100:f16 differ in 1 of 1 elements, here most, by 6\.1e-05; all finite results of zero\.npy are 0$' \
+  trace H100:f16 cancelling.npy ones.npy --d zero.npy --worst
 fails 'the largest error of an element' '--worst: --at names the element; leave one out' \
   trace H100 a.npy b.npy --worst --at 0,0
 

@@ -66,7 +66,7 @@ static bool compute(study *x, smma_error *error) {
 typedef struct {
   size_t differ, index; /* number of elements that differ; index of the element */
   double difference;    /* of the element's two values */
-  double relative;      /* `difference` divided by the largest result */
+  double relative;      /* `difference` divided by the largest of the first results; infinity if they are all 0 */
   bool special;         /* whether the difference is with NaN or infinity */
 } worst;
 
@@ -84,7 +84,7 @@ static worst find_worst(const study *x, const void *one, const void *other) {
     if (!more) continue;
     w.index = i, w.difference = c.largest_difference, w.special = c.special;
   }
-  w.relative = w.difference == 0 ? 0 : w.difference / largest;
+  w.relative = w.difference == 0 ? 0 : largest == 0 ? INFINITY : w.difference / largest;
   return w;
 }
 
@@ -108,7 +108,10 @@ static void take_worst(study *x, named_result one, named_result other, worst *mo
            w.differ, x->elements);
   if (w.special) return;
   locale = smma_locale_enter();
-  smma_append_text(r->why, sizeof r->why, ", by %.3g of the largest result", w.relative);
+  if (isfinite(w.relative))
+    smma_append_text(r->why, sizeof r->why, ", by %.3g of the largest result", w.relative);
+  else
+    smma_append_text(r->why, sizeof r->why, ", by %.3g; all finite results of %.100s are 0", w.difference, one.name);
   smma_locale_leave(locale);
 }
 
@@ -150,9 +153,10 @@ static bool choose_largest_error(study *x) {
            finite == 0                         ? "no exact result is finite, so the errors of %s are not known"
            : most == 0 && finite < x->elements ? "all results of %s are exact, of those with finite exact ones"
            : most == 0                         ? "all results of %s are exact"
-           : isfinite(most)                    ? "the error of %s is largest here, %.3g of the largest exact result"
-                                               : "%s has NaN or infinity here, and the exact result is finite",
-           r->name[0], most / largest);
+           : !isfinite(most)                   ? "%s has NaN or infinity here, and the exact result is finite"
+           : largest == 0                      ? "the error of %s is largest here, %.3g; all finite exact results are 0"
+                                               : "the error of %s is largest here, %.3g of the largest exact result",
+           r->name[0], largest == 0 ? most : most / largest);
   smma_locale_leave(locale);
   return true;
 }
