@@ -86,6 +86,12 @@ uint64_t smma_sample_nan(const smma_sample *s) {
   return count;
 }
 
+uint64_t smma_sample_mismatches(const smma_sample *s) {
+  uint64_t count = 0;
+  for (size_t n = 0; n < s->count; n++) count += s->sort[n].count;
+  return count;
+}
+
 bool smma_sample_merge(smma_sample *s, const smma_sample *other) {
   for (size_t n = 0; n < other->count; n++) {
     const smma_sort *from = &other->sort[n];

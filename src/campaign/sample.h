@@ -37,8 +37,9 @@ bool smma_sample_add(smma_sample *sample, const smma_operation *operation, int k
    or if its number is invalid. */
 smma_sort *smma_sample_add_sort(smma_sample *sample, int sort);
 
-/* Counts mismatches between two NaNs. */
+/* Counts mismatches between two NaNs. smma_sample_mismatches counts all. */
 uint64_t smma_sample_nan(const smma_sample *sample);
+uint64_t smma_sample_mismatches(const smma_sample *sample);
 
 /* Adds the counts and vectors of another sample, which was drawn from other vectors. Returns false if memory runs
    out. */

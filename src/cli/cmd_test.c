@@ -67,8 +67,7 @@ static void print_example(const campaign *c, const smma_report_result *r) {
    the mismatches, as after a comparison on a device. */
 static void print_nan(const smma_report_result *r) {
   const uint64_t nan = smma_sample_nan(&r->kept);
-  uint64_t sampled = 0;
-  for (size_t n = 0; n < r->kept.count; n++) sampled += r->kept.sort[n].count;
+  const uint64_t sampled = smma_sample_mismatches(&r->kept);
   if (!nan || sampled != r->result.mismatches) return;
   if (nan == sampled)
     printf("  only NaN encodings differ: both results of every mismatch are NaN, with different signs or payloads\n");

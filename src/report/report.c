@@ -120,6 +120,12 @@ smma_class_words smma_report_class_words(const smma_report *report, const smma_r
                             .agreeing_again = r->agreeing_again};
 }
 
+/* Returns how many mismatches are between two NaNs; null if the report holds only a sample of the mismatches. */
+static smma_datum *nan_datum(const smma_report_result *r) {
+  if (smma_sample_mismatches(&r->kept) != r->result.mismatches) return smma_datum_null();
+  return smma_datum_count((int64_t)smma_sample_nan(&r->kept));
+}
+
 static smma_datum *result_datum(const smma_report *report, const smma_report_result *r) {
   const smma_class_words words = smma_report_class_words(report, r);
   smma_datum *d = smma_datum_record();
@@ -131,7 +137,7 @@ static smma_datum *result_datum(const smma_report *report, const smma_report_res
   smma_put_count(d, "not_repeated", r->result.not_repeated);
   smma_put_count(d, "not_alike", r->result.not_alike);
   smma_datum_put(d, "example", example_datum(r));
-  if (r->result.mismatches) smma_put_count(d, "nan", smma_sample_nan(&r->kept));
+  if (r->result.mismatches) smma_datum_put(d, "nan", nan_datum(r));
   if (r->kept.count) smma_datum_put(d, "kept", kept_datum(&r->kept));
   if (r->classes) smma_datum_put(d, "classes", smma_classes_datum(r->classes, &words));
   return d;

@@ -40,8 +40,8 @@ bool smma_report_start(smma_report *report, const smma_campaign *campaign, const
 bool smma_report_start_like(smma_report *report, const smma_report *other, smma_error *error);
 
 /* Begins a report of the instruction `only`. If `only` is NULL, the report has all instructions of the GPU or
-   architecture, or of all listed architectures if `gpu` is NULL. Instructions that one of the units does not compute are
-   omitted. Returns false with one error line if no instruction remains. */
+   architecture, or of all listed architectures if `gpu` is NULL. Instructions that one of the units does not compute
+   are omitted. Returns false with one error line if no instruction remains. */
 bool smma_report_choose(smma_report *report, const smma_campaign *campaign, const char *gpu,
                         const smma_instruction *only, smma_error *error);
 void smma_report_free(smma_report *report);
@@ -84,8 +84,10 @@ bool smma_report_is_clean(const smma_campaign_result *result);
 /* ---- As data ---- */
 
 /* Returns {"softmma", "date", "unit", "against", "seed", "rows", "kind", "complete", "instructions", "softmma-report"}.
-   An instruction has "kept", the rows from which its classes are made, and "classes" if they were computed. The report
-   of a shard has "shard" before "complete", and lists all instructions, including those without rows in this shard. */
+   An instruction with mismatches has "nan", the number of mismatches between two NaNs (null: not known, because only a
+   sample of the mismatches was looked at), "kept", the rows from which its classes are made, and "classes" if they were
+   computed. The report of a shard has "shard" before "complete", and lists all instructions, including those without
+   rows in this shard. */
 smma_datum *smma_report_datum(const smma_report *report);
 
 /* Returns the names and counts that the description of a result's classes needs. */

@@ -60,7 +60,8 @@ class Campaign(NamedTuple):
     """"name", "device", "driver" and "toolkit" of `unit` and of `against`."""
     instructions: tuple[dict[str, Any], ...]
     """A record for each instruction: "arch", "instr", "rows", "mismatches", "checked", "not_repeated", "not_alike" and
-    "example", a minimised mismatch. If there are mismatches, also "nan", "kept" and "classes"."""
+    "example", a minimised mismatch. If there are mismatches, also "nan", the number of mismatches between two NaNs (None
+    if a device compared the vectors: it counts all mismatches and returns a sample), "kept" and "classes"."""
     value: dict[str, Any]
     """The report, as ``softmma test --json`` prints it and ``--resume`` stores it."""
 
