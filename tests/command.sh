@@ -867,7 +867,7 @@ gives 'gemm --method ozaki prints how' 0 '; ozaki, [0-9]+ slices of A and [0-9]+
 gives 'gemm --method ozaki --json' 0 '^  "slices": "3"' "${ozaki[@]}" --slices 3 --json
 gives 'gemm: as many slices as there are' 0 '; ozaki, [0-9]+ slices of A' "${ozaki[@]}"
 gives 'gemm --method ozaki --json without --slices' 0 '^  "slices": "auto"' "${ozaki[@]}" --json
-for slices in 0 2099 x 3x ''; do
+for slices in 0 2099 4294967298 x 3x ''; do
   fails "gemm: --slices '$slices'" "--slices: '$slices' is neither a number from 1 to 2098 nor auto" \
     "${ozaki[@]}" --slices "$slices"
 done
@@ -1055,6 +1055,8 @@ runs 0 custom --from H100:f16
 cp in/stdout sweep.json
 gives 'a custom unit in a sweep' 0 '^12 ' tolerance sweep.json --sweep F=12 --shape 1x1x64
 fails 'a sweep without values' "--sweep: 'k' is not NAME=VALUES" tolerance --sweep k
+fails 'a sweep over a number of 33 bits' "alignment_bits = '4294967308' is not allowed" \
+  tolerance H100 --sweep alignment_bits=4294967308
 fails 'a sweep over nothing' "'depth' is no parameter of wgmma.*; it has alignment_bits, block.*; other quantities are k, format," tolerance H100 --sweep depth=3
 fails 'an empty range' '--sweep: the range 9..3 is empty' tolerance H100 --sweep k=9..3
 fails 'a value twice' '--sweep: 9 is given twice' tolerance H100 --sweep k=9,9

@@ -103,6 +103,16 @@ PATH=$PWD/bin "$softmma" experiment accumulation --small >in/stdout 2>in/stderr
 check 'without gnuplot' test $? -eq 0
 check 'it is said' grep -q '^softmma: note: no pictures: gnuplot is not installed (' in/stderr
 check 'the rest is there' test -s accumulation.txt
+# The picture of a number in another form is that of the same number.
+printf '#!/bin/sh\ncat "$@" >>"$SCRIPT"\n' >bin/gnuplot
+chmod +x bin/gnuplot
+for k in 20 2e1; do
+  SCRIPT=$PWD/script-$k PATH=$PWD/bin:$PATH "$softmma" experiment porting --set k=$k >in/stdout 2>in/stderr
+done
+check 'a picture of 2e1 elements' grep -q '^.exact << END' script-2e1
+check 'as of 20 elements' cmp script-20 script-2e1
+runs 0 experiment porting --set k=8_192 --no-plot
+check 'the published number in another form' grep -q '^The loop from ' in/stdout
 fails 'no such experiment' "unknown experiment 'acumulation'; experiments are .*accumulation" experiment acumulation
 fails 'no such parameter' "accumulation has no parameter 'sides'" experiment accumulation --set sides=3
 fails 'no value' "'side' is not NAME=VALUE" experiment accumulation --set side

@@ -102,6 +102,12 @@ static bool compute_product(const smma_instruction *i, const reading *r, size_t 
 
 /* ---- The experiment ---- */
 
+/* Returns parameter k: the number of elements of a row of A. 0: the parameter's text is no such number. */
+static size_t row_length(const smma_experiment_run *run) {
+  size_t k;
+  return smma_parameter_count(run, "k", 2, 1 << 20, &k, NULL) ? k : 0;
+}
+
 static void finish(smma_experiment_run *run) {
   setup *s = run->context;
   if (s->count) smma_custom_release(s->units[s->count - 1]);
@@ -231,7 +237,7 @@ static void print_readings(const smma_experiment_run *run, FILE *out) {
 
 static void summarise(const smma_experiment_run *run, FILE *out) {
   const reading *best = best_reading(run);
-  if (strcmp(smma_parameter_text(run, "k"), "8192") != 0) {
+  if (row_length(run) != PUBLISHED_K) {
     fprintf(out, "The published figures are for k = %d.\n", PUBLISHED_K);
     return;
   }
@@ -268,7 +274,7 @@ static int find_lines(const smma_experiment_run *run, size_t lines[MOST_LINES]) 
 
 /* Returns |C - A B| in exact arithmetic. C and the first product cancel, so it is the sum of the other products. */
 static double exact_result(const smma_experiment_run *run) {
-  const size_t k = strtoul(smma_parameter_text(run, "k"), NULL, 10);
+  const size_t k = row_length(run);
   double sum = 0;
   for (size_t n = 1; n < k; n++) sum += element_of_a(&readings[0], n) * element_of_b(n);
   return sum;

@@ -94,11 +94,13 @@ static const smma_key *find_parameter(const smma_instruction *i, smma_algorithm 
 
 static bool read_value(const smma_key *key, const char *text, int *value) {
   char *end;
+  long number;
   if (smma_key_word(key, text, strlen(text), value)) return true;
   if (key->kind == SMMA_KEY_FLAG) *value = strcmp(text, "true") == 0;
   if (key->kind == SMMA_KEY_FLAG) return *value || strcmp(text, "false") == 0;
-  *value = (int)strtol(text, &end, 10);
-  return key->kind == SMMA_KEY_INTEGER && *text && !*end && smma_key_allows(key, *value);
+  number = strtol(text, &end, 10);
+  *value = (int)number;
+  return key->kind == SMMA_KEY_INTEGER && *text && !*end && *value == number && smma_key_allows(key, *value);
 }
 
 /* Sets a parameter of a composition that is G-FDPA. If blocks take k in order, they still do so after a change of the

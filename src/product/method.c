@@ -1,10 +1,10 @@
 #include "product/method.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "host/count.h"
+#include "io/count.h"
 #include "isa/catalogue.h"
 #include "numerics/words.h"
 
@@ -101,8 +101,8 @@ static bool take_slices(const smma_method_options *o, const smma_instruction *i,
   static const char *const sums[] = {"f64", "exact", NULL};
   static const char *const products[] = {"leading", "all", NULL};
   int which, sum;
+  long long slices = 0;
   bool automatic;
-  char *end;
   smma_slices_defaults(how, sizeof *how);
   if (o->slice_bits) how->bits = o->slice_bits;
   if (i->a != SMMA_S8 || i->b != SMMA_S8 || i->d != SMMA_S32)
@@ -111,9 +111,9 @@ static bool take_slices(const smma_method_options *o, const smma_instruction *i,
         "--method ozaki: %s does not multiply s8 by s8, as slices are; give the GPU with --in s8, or without a format",
         i->name);
   automatic = !o->slices || strcmp(o->slices, "auto") == 0;
-  how->slices = automatic ? 0 : (int)strtol(o->slices, &end, 10);
-  if (!automatic && (*end || how->slices < 1 || how->slices > SMMA_MOST_SLICES))
+  if (!automatic && (!smma_read_count(o->slices, &slices) || slices < 1 || slices > SMMA_MOST_SLICES))
     return smma_fail(error, "--slices: '%s' is neither a number from 1 to %d nor auto", o->slices, SMMA_MOST_SLICES);
+  how->slices = (int)slices;
   if (how->bits < 1 || how->bits > 7)
     return smma_fail(error, "--slice-bits: %d is not a number from 1 to 7", how->bits);
   if (!choose("--products", o->products, products, automatic, &which, error) ||
