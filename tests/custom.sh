@@ -223,6 +223,26 @@ fails 'no such file for a unit' '--unit: custom:none\.json: none\.json: cannot o
 check 'record' runs 0 vectors record --unit model --on sticky.json --rows 20 -o recorded.txt
 gives 'verify of a recording' 0 'mismatches=0' verify recorded.txt
 
+# A difference in one of 101 correct rows does not refute the explanation of 60 wrong rows, whatever other files hold.
+wgmma=(--on H100 --instr wgmma.m64n8k16.f32.f16.f16)
+runs 0 custom --from "${wgmma[@]:1}" -o wgmma.json
+sed 's/"alignment_bits": 25/"alignment_bits": 20/' wgmma.json >narrow.json
+runs 0 vectors gen "${wgmma[@]}" --rows 2000 -o right.txt
+runs 0 vectors record right.txt --unit custom:narrow.json -o narrow.txt
+differing() { diff <(grep -v '^#' right.txt) <(grep -v '^#' narrow.txt) | sed -n "s/^$1 //p"; }
+{
+  grep '^#' right.txt
+  differing '>' | head -n 60
+  grep -v '^#' right.txt | grep -Fxf narrow.txt | head -n 100
+  differing '<' | tail -n 1
+} >mixed.txt
+runs 0 vectors gen V100:f16 --rows 3000 -o others.txt
+gives 'verify: an explanation' 1 'alignment_bits is 20 instead of 25' verify mixed.txt
+runs 1 verify mixed.txt --json
+jq .classes in/stdout >alone
+runs 1 verify others.txt mixed.txt --json
+check 'verify: the explanation beside a file of others' diff alone <(jq .classes in/stdout)
+
 # ---- Products ----
 
 a=$source_directory/examples/data/digits-centred.npy

@@ -47,7 +47,7 @@ void smma_collect_right(smma_collection *c, const smma_row *row) {
   if (c->rights < SMMA_MATCHING_ROWS) smma_rows_put(&c->right, c->rights++, row);
 }
 
-bool smma_classify_collected(const smma_collection *c, uint64_t right, smma_classes *classes, smma_error *error) {
+bool smma_classify_collected(const smma_collection *c, smma_classes *classes, smma_error *error) {
   size_t slot[SMMA_SORTED_ROWS];
   double weight[SMMA_SORTED_ROWS];
   uint64_t expected[SMMA_SORTED_ROWS], index[SMMA_SORTED_ROWS];
@@ -59,16 +59,17 @@ bool smma_classify_collected(const smma_collection *c, uint64_t right, smma_clas
     expected[n] = c->expected[slot[n]];
     index[n] = c->index[slot[n]];
   }
-  good = good && smma_classify(&(smma_class_request){.instruction = c->instruction,
-                                                     .rows = &rows,
-                                                     .count = count,
-                                                     .expected = expected,
-                                                     .index = index,
-                                                     .weight = weight,
-                                                     .matches = &c->right,
-                                                     .matching = c->rights,
-                                                     .match_weight = c->rights ? (double)right / (double)c->rights : 0},
-                               classes, error);
+  good = good && smma_classify(
+                     &(smma_class_request){.instruction = c->instruction,
+                                           .rows = &rows,
+                                           .count = count,
+                                           .expected = expected,
+                                           .index = index,
+                                           .weight = weight,
+                                           .matches = &c->right,
+                                           .matching = c->rights,
+                                           .match_weight = c->rights ? (double)c->right_count / (double)c->rights : 0},
+                     classes, error);
   smma_rows_free(&rows);
   return good;
 }

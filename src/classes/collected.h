@@ -12,8 +12,9 @@ typedef struct {
   uint64_t mismatches;
   smma_rows rows; /* indexed by slots of the sample */
   uint64_t *expected, *index;
-  smma_rows right;
+  smma_rows right; /* examples of vectors for which both units agree */
   size_t rights;
+  uint64_t right_count; /* number of all such vectors in the files with the mismatches */
 } smma_collection;
 
 /* Opens an empty collection; returns false if memory runs out. Free it in both cases. */
@@ -22,12 +23,11 @@ void smma_collection_free(smma_collection *collection);
 
 /* smma_collect_mismatch adds a mismatch; row->d is the result of the unit that is to be explained. Returns false if
    memory runs out. smma_collect_right adds a vector for which both units return row->d; only the first
-   SMMA_MATCHING_ROWS of these are stored. */
+   SMMA_MATCHING_ROWS of these are stored. The caller adds the number of all of them to collection->right_count. */
 bool smma_collect_mismatch(smma_collection *collection, const smma_row *row, uint64_t expected, uint64_t index);
 void smma_collect_right(smma_collection *collection, const smma_row *row);
 
-/* Sorts the collected mismatches into classes; about `right` vectors of the instruction matched. */
-bool smma_classify_collected(const smma_collection *collection, uint64_t right, smma_classes *classes,
-                             smma_error *error);
+/* Sorts the collected mismatches into classes. */
+bool smma_classify_collected(const smma_collection *collection, smma_classes *classes, smma_error *error);
 
 #endif

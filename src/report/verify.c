@@ -11,9 +11,10 @@
 typedef struct {
   const smma_verify_request *request;
   smma_verification *result;
-  size_t at;               /* number of the next file */
-  size_t rank, ranks;      /* of a survey */
-  smma_clean_files *found; /* result of a survey; NULL: this is not a survey */
+  size_t at;                /* number of the next file */
+  size_t rank, ranks;       /* of a survey */
+  smma_clean_files *found;  /* result of a survey; NULL: this is not a survey */
+  smma_collection *current; /* the collection of the present file's instruction; NULL: there is none yet */
   bool has_memory;
   smma_error *error;
 } work;
@@ -62,13 +63,26 @@ static void collect(work *w, const smma_mismatch *m) {
   smma_row row = *m->row;
   if (!c) w->result->unsorted++;
   if (!c) return;
+  w->current = c;
   if (of_unit) row.d = m->got;
   w->has_memory &= smma_collect_mismatch(c, &row, of_unit ? m->row->d : m->got, index_of(w, m));
 }
 
 static void collect_right(const smma_mismatch *m, void *context) {
-  smma_collection *c = collection_of(context, m, false);
-  if (c) smma_collect_right(c, m->row);
+  work *w = context;
+  smma_collection *c = collection_of(w, m, false);
+  if (!c) return;
+  w->current = c;
+  smma_collect_right(c, m->row);
+}
+
+/* Adds the present file's correct results to the number in the collection of its instruction. `before` are the totals
+   before the file. A difference only in flags leaves the result correct. */
+static void count_right(work *w, const smma_check_totals *before) {
+  const smma_check_totals *t = &w->result->totals;
+  const uint64_t wrong = (t->mismatches - t->flags) - (before->mismatches - before->flags);
+  if (w->current) w->current->right_count += t->rows - before->rows - wrong;
+  w->current = NULL;
 }
 
 static smma_datum *mismatch_datum(const smma_mismatch *m) {
@@ -136,9 +150,10 @@ static bool check(work *w, FILE *stream, const char *path) {
   const smma_check_watcher watcher = {compute, take_mismatch, collect_right, show_progress, w};
   const smma_verify_request *q = w->request;
   smma_verification *v = w->result;
-  const unsigned long long rows = v->totals.rows;
+  const smma_check_totals before = v->totals;
   smma_error why;
   const bool whole = smma_check_stream(stream, path, &v->totals, &watcher, &why);
+  count_right(w, &before);
   if (!w->has_memory) return smma_no_memory(w->error);
   if (!whole && (!q->unreadable || smma_units_stopped())) return smma_fail(w->error, "%s", why.text);
   if (!whole) {
@@ -146,7 +161,7 @@ static bool check(work *w, FILE *stream, const char *path) {
     v->is_whole = false;
     return true;
   }
-  if (v->totals.rows == rows && q->empty) q->empty(path, q->context);
+  if (v->totals.rows == before.rows && q->empty) q->empty(path, q->context);
   v->files++;
   return true;
 }
@@ -239,11 +254,14 @@ static bool check_paths(work *w) {
 static bool check_memory(work *w) {
   const smma_verify_request *q = w->request;
   const smma_check_watcher watcher = {compute, take_mismatch, collect_right, show_progress, w};
+  const smma_check_totals before = {0};
   smma_vector_header header;
+  bool good;
   smma_vector_header_of(q->rows->instruction, &header);
   w->result->files = 1;
-  return smma_check_rows(q->rows, q->count, &header, "rows", &w->result->totals, &watcher, w->error) &&
-         (w->has_memory || smma_no_memory(w->error));
+  good = smma_check_rows(q->rows, q->count, &header, "rows", &w->result->totals, &watcher, w->error);
+  count_right(w, &before);
+  return good && (w->has_memory || smma_no_memory(w->error));
 }
 
 bool smma_verify_survey(const smma_verify_request *request, size_t rank, size_t ranks, smma_clean_files *clean,
@@ -260,7 +278,7 @@ static bool classify(smma_verification *v, smma_error *error) {
     smma_error why;
     x->classes = malloc(sizeof *x->classes);
     if (!x->classes) return smma_no_memory(error);
-    if (!smma_classify_collected(&x->collection, v->totals.rows - v->totals.mismatches, x->classes, &why))
+    if (!smma_classify_collected(&x->collection, x->classes, &why))
       return smma_fail(error, "%s; while mismatches were sorted into classes", why.text);
   }
   return true;
