@@ -187,6 +187,19 @@ gives 'and not of the other' 1 '^rows=16 mismatches=16$' verify --unit custom:24
 gives 'a unit and itself' 1 '^# arch' vectors next --unit custom:25.json --against custom:25.json --on 25.json --search 2000
 check 'it is said' grep -q 'no row of 2000 searched tells custom:25.json from custom:25.json' in/stderr
 
+check 'it is no question of rows' [ "$(grep -c 'give more --rows' in/stderr)" = 0 ]
+sed 's/"nan": .*/"nan": "default"/' 25.json >nan.json
+sed 's/"zero_exponent": .*/"zero_exponent": -60,/' 25.json >zero.json
+pairs=(vectors next --unit custom:25.json --against custom:nan.json --against custom:zero.json --on 25.json --search 2000)
+runs 1 "${pairs[@]}" --rows 1
+check 'fewer rows than pairs' grep -qx \
+  'softmma: note: no row written tells custom:25.json from custom:zero.json, but one searched does; give more --rows' \
+  in/stderr
+check 'and no other note' [ "$(grep -c 'no row' in/stderr)" = 1 ]
+runs 1 "${pairs[@]}" --rows 1 --json
+check 'fewer rows than pairs: JSON' jq -e '.not_told_apart == [[0, 2]] and .need_more_rows == [[0, 2]]' in/stdout
+check 'as many rows' runs 0 "${pairs[@]}" --rows 2
+
 # ---- Errors ----
 
 gives 'without a unit, the model' 0 "^SoftMMA's own model is the black box; --unit names another$" infer V100:f16 \

@@ -36,7 +36,10 @@ static bool write_rows(FILE *stream, const void *content, smma_error *error) {
 static void report(const subjects *s, const smma_apart *apart, long long searched) {
   for (int x = 0; x < s->units; x++)
     for (int y = x + 1; y < s->units; y++)
-      if (!apart->is_separated[x][y])
+      if (!apart->is_separated[x][y] && apart->is_found[x][y])
+        smma_note("no row written tells %s from %s, but one searched does; give more --rows", s->unit[x].name,
+                  s->unit[y].name);
+      else if (!apart->is_separated[x][y])
         smma_note("no row of %lld searched tells %s from %s", searched, s->unit[x].name, s->unit[y].name);
 }
 
@@ -68,7 +71,8 @@ int smma_command_next(int argc, const char **argv) {
           argc, argv, options, 0, 0,
           "Writes a vector file to be run on the real unit, whose results decide between the candidates. In it,\n"
           "d holds the results of --unit, and the test vector that separates the most candidates comes first.\n"
-          "Exit status 0: every two candidates are separated. 1: the search did not separate some of them.\n",
+          "Exit status 0: every two candidates are separated. 1: some are not, because the search found no\n"
+          "such test vector, or because --rows is too small for all that it found.\n",
           &status))
     return status;
   if (rows < 1 || rows > MOST_ROWS) smma_die("--rows: %lld; it takes 1 to %d", rows, MOST_ROWS);

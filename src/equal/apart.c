@@ -67,8 +67,9 @@ static bool is_told_apart_in_pool(const work *w, int x, int y) {
   return false;
 }
 
-/* Searches for a vector that tells a pair apart, if no vector of the pool does, and adds it to the pool. */
-static bool seek_pair(work *w, int x, int y) {
+/* Searches for a vector that tells a pair apart, if no vector of the pool does, and adds it to the pool. Sets `*found`
+   if there is such a vector. */
+static bool seek_pair(work *w, int x, int y, bool *found) {
   const smma_apart_search *s = w->search;
   const smma_search search = {.unit = {s->unit[x], s->unit[y]},
                               .as = s->as,
@@ -76,8 +77,10 @@ static bool seek_pair(work *w, int x, int y) {
                               .rows = s->rows,
                               .seed = s->seed};
   smma_witness witness;
-  if (is_told_apart_in_pool(w, x, y)) return true;
+  *found = is_told_apart_in_pool(w, x, y);
+  if (*found) return true;
   if (!smma_find_witness(&search, &witness, w->error)) return false;
+  *found = witness.found;
   if (!witness.found) return true;
   smma_rows_put(&w->pool, w->count++, &witness.row);
   return ask(w, w->count - 1, 1);
@@ -151,7 +154,7 @@ bool smma_find_apart(const smma_apart_search *s, smma_apart *apart, smma_error *
   if (good) fill(&w);
   good = good && ask(&w, 0, POOL);
   for (int x = 0; good && x < s->units; x++)
-    for (int y = x + 1; good && y < s->units; y++) good = seek_pair(&w, x, y);
+    for (int y = x + 1; good && y < s->units; y++) good = seek_pair(&w, x, y, &apart->is_found[x][y]);
   good = good && choose(&w, apart);
   for (int x = 0; x < s->units; x++)
     for (int y = x + 1; y < s->units; y++) apart->all_separated = apart->all_separated && apart->is_separated[x][y];
@@ -187,7 +190,8 @@ void smma_apart_write(FILE *stream, const smma_apart_search *s, const smma_apart
 }
 
 smma_datum *smma_apart_datum(const smma_apart_search *s, const smma_apart *apart) {
-  smma_datum *d = smma_datum_record(), *units = smma_datum_list(), *rows = smma_datum_list(), *open = smma_datum_list();
+  smma_datum *d = smma_datum_record(), *units = smma_datum_list(), *rows = smma_datum_list();
+  smma_datum *open = smma_datum_list(), *need_more_rows = smma_datum_list();
   for (int u = 0; u < s->units; u++) smma_datum_append(units, smma_datum_text(s->unit[u]->name));
   for (size_t r = 0; r < apart->count; r++) {
     smma_datum *one = smma_datum_record();
@@ -200,17 +204,16 @@ smma_datum *smma_apart_datum(const smma_apart_search *s, const smma_apart *apart
   }
   for (int x = 0; x < s->units; x++)
     for (int y = x + 1; y < s->units; y++) {
-      smma_datum *pair;
       if (apart->is_separated[x][y]) continue;
-      pair = smma_datum_list();
-      smma_datum_append(pair, smma_datum_count(x));
-      smma_datum_append(pair, smma_datum_count(y));
-      smma_datum_append(open, pair);
+      smma_datum_append(open, smma_datum_list_of(2, smma_datum_count(x), smma_datum_count(y)));
+      if (apart->is_found[x][y])
+        smma_datum_append(need_more_rows, smma_datum_list_of(2, smma_datum_count(x), smma_datum_count(y)));
     }
   smma_put_text(d, "arch", smma_arch_name(s->as));
   smma_put_text(d, "instr", s->as->name);
   smma_datum_put(d, "units", units);
   smma_datum_put(d, "rows", rows);
   smma_datum_put(d, "not_told_apart", open);
+  smma_datum_put(d, "need_more_rows", need_more_rows);
   return d;
 }

@@ -23,6 +23,7 @@ typedef struct {
   int *distinct;   /* number of different results of each vector */
   bool is_separated[SMMA_MOST_APART]
                    [SMMA_MOST_APART]; /* whether a vector distinguishes a pair of units; the smaller index is first */
+  bool is_found[SMMA_MOST_APART][SMMA_MOST_APART]; /* like is_separated, by a searched vector, returned or not */
   bool all_separated;
 } smma_apart;
 
@@ -38,8 +39,9 @@ void smma_free_apart(smma_apart *apart);
 /* Writes the vectors as a vector file in text, each after a comment with the result of every unit. */
 void smma_apart_write(FILE *stream, const smma_apart_search *search, const smma_apart *apart);
 
-/* Returns a record with "arch", "instr", "units", "rows" and "not_told_apart". Each row has its operands, every
-   unit's "d", and the number of "different" results. */
+/* Returns a record with "arch", "instr", "units", "rows", "not_told_apart" and "need_more_rows". Each row has its
+   operands, every unit's "d", and the number of "different" results. "not_told_apart" lists the pairs of units that no
+   row distinguishes, and "need_more_rows" those of them that a searched vector beyond the limit distinguishes. */
 smma_datum *smma_apart_datum(const smma_apart_search *search, const smma_apart *apart);
 
 #endif

@@ -419,7 +419,8 @@ class NextRows(NamedTuple):
     different: NDArray[np.int64]
     """Number of different results of each vector."""
     not_told_apart: tuple[tuple[int, int], ...]
-    """Pairs of units, by index, that no vector searched distinguishes."""
+    """Pairs of units, by index, that no vector distinguishes. value["need_more_rows"] has those of them that a vector
+    beyond ``rows`` distinguishes."""
     value: dict[str, Any]
     """The record that ``softmma vectors next --json`` prints."""
 
