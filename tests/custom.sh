@@ -223,6 +223,20 @@ fails 'no such file for a unit' '--unit: custom:none\.json: none\.json: cannot o
 check 'record' runs 0 vectors record --unit model --on sticky.json --rows 20 -o recorded.txt
 gives 'verify of a recording' 0 'mismatches=0' verify recorded.txt
 
+# Every path that is accepted can be read back from a vector file's header.
+long=$(printf 'd%.0s' {1..120})
+mkdir "$long"
+cp sticky.json "$long/s.json"
+for ending in txt bin csv json jsonl; do
+  check "gen of a unit with a long path, $ending" runs 0 vectors gen "$long/s.json" --rows 3 -o long.$ending
+  gives "verify of a unit with a long path, $ending" 0 '^rows=3 mismatches=0$' verify long.$ending
+done
+for path in $'a\nb.json' $'a\tb.json' ' s.json' './s ' './s,'; do
+  cp sticky.json "$path"
+  fails 'a path that a header cannot hold' 'has a control character, or begins or ends with a blank or comma; rename' \
+    vectors gen --on "$path" --rows 3 -o path.txt
+done
+
 # A difference in one of 101 correct rows does not refute the explanation of 60 wrong rows, whatever other files hold.
 wgmma=(--on H100 --instr wgmma.m64n8k16.f32.f16.f16)
 runs 0 custom --from "${wgmma[@]:1}" -o wgmma.json

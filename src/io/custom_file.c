@@ -24,11 +24,23 @@ bool smma_is_custom_file(const char *name) {
   return strchr(name, '/') || (length >= ending && strcmp(name + length - ending, ".json") == 0);
 }
 
+/* Reports whether a path is read back as it is written into a vector file's header. Readers remove blanks around a
+   value and commas after it, and line ends and other control characters cannot stand in it. */
+static bool is_header_value(const char *path) {
+  const size_t length = strlen(path);
+  for (const char *c = path; *c; c++)
+    if ((unsigned char)*c < ' ' || *c == 0x7f) return false;
+  return length && path[0] != ' ' && path[length - 1] != ' ' && path[length - 1] != ',';
+}
+
 static const smma_instruction *read_file(const char *path, smma_error *error) {
   smma_file_bytes file;
   const smma_instruction *i;
-  if (strlen(path) > LONGEST_PATH || strpbrk(path, "\r\n")) {
-    smma_fail(error, "%.40s...: the path is longer than %d bytes, or of several lines", path, LONGEST_PATH);
+  if (strlen(path) > LONGEST_PATH || !is_header_value(path)) {
+    smma_fail(error,
+              "%.40s...: the path is longer than %d bytes, has a control character, or begins or ends with a blank or "
+              "comma; rename the file",
+              path, LONGEST_PATH);
     return NULL;
   }
   if (!smma_file_load(path, LARGEST_FILE, &file, error)) return NULL;

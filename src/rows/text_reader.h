@@ -8,9 +8,9 @@
 #include "rows/text.h"
 
 enum {
-  SMMA_LINE_LIMIT = 65536,  /* a row has at most 643 numbers of 16 digits; the rest is room for leading zeros */
-  SMMA_CHUNK = 1 << 21,     /* number of bytes read together */
-  SMMA_KEY_VALUE_SIZE = 128 /* bytes of a header value, including the terminating zero */
+  SMMA_LINE_LIMIT = 65536, /* a row has at most 643 numbers of 16 digits; the rest is room for leading zeros */
+  SMMA_CHUNK = 1 << 21,    /* number of bytes read together */
+  SMMA_KEY_VALUE_SIZE = sizeof((smma_vector_header *)NULL)->arch /* the longest value of a header */
 };
 
 typedef enum {
