@@ -1314,6 +1314,12 @@ sed '1s/"k": 4/"k": [4]/' forms.jsonl >cut.jsonl
 fails 'a key of another kind' "the value of 'k' is neither a text nor a number" verify cut.jsonl
 echo '{}' >cut.jsonl
 fails 'a record without a header' 'the first line is a record with arch, instruction, k, a, b, c and d' verify cut.jsonl
+sed '1s/{/{"recorded on": "x\\n# wave: 32", /' forms.jsonl >cut.jsonl
+fails 'a line end in a value' "the value of 'recorded on' has a control character, such as a line end" verify cut.jsonl
+sed '1i # recorded on: x\x1b[1m' forms.csv >cut.csv
+runs 0 vectors convert cut.csv cut.jsonl
+check 'a control character in a value is replaced' grep -q '"recorded on": "x?\[1m"' cut.jsonl
+check 'and the file can be read' runs 0 verify cut.jsonl
 sed 's/^a\[0\],a\[1\]/a[1],a[0]/' forms.csv >cut.csv
 fails 'columns in another order' 'the columns of CSV are not those of the header' verify cut.csv
 sed '$s/,0x/,0x0x/' forms.csv >cut.csv

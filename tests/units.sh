@@ -224,6 +224,14 @@ zeros='echo x >>starts; exec sed "/^#/d; s/.*/0/"'
 gives 'a program that answers zeros' 1 'rows=60 mismatches=58$' test --unit "pipe:$zeros" "${volta[@]}" --rows 60
 check 'is started for many vectors at once' [ "$(wc -l <starts)" -le 150 ]
 
+# A line end in the name of a unit begins no line of a vector file.
+lines="pipe:sed '/^#/d; s/.*/0/' |
+cat"
+check 'a unit of two lines' runs 0 vectors record --unit "$lines" "${volta[@]}" --rows 3 -o lines.txt
+check 'a recording of it is read' runs 1 verify lines.txt
+check 'rows that separate it' runs 0 vectors next --unit model --against "$lines" "${volta[@]}" --rows 3 -o lines.txt
+gives 'are read' 0 '^rows=3 mismatches=0$' verify lines.txt
+
 # bad NAME REGEX COMMAND: a campaign against this program must fail with this message
 bad() { fails "$1" "pipe:.*: .*$2" test --unit "pipe:$3" "${volta[@]}" --rows 10; }
 bad 'a program that is not there' 'the shell cannot run it' 'exec ./none 2>/dev/null'

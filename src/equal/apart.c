@@ -180,9 +180,13 @@ void smma_apart_write(FILE *stream, const smma_apart_search *s, const smma_apart
     smma_row row;
     char hex[24];
     fprintf(stream, "# %d different results:", apart->distinct[r]);
-    for (int u = 0; u < s->units; u++)
-      fprintf(stream, "%s %s %s", u ? "," : "", s->unit[u]->name,
+    for (int u = 0; u < s->units; u++) {
+      char name[sizeof s->unit[u]->name];
+      memcpy(name, s->unit[u]->name, sizeof name);
+      smma_make_printable(name); /* a line end would end the comment */
+      fprintf(stream, "%s %s %s", u ? "," : "", name,
               smma_hex_text(s->as->d, apart->other[r * (size_t)s->units + (size_t)u], hex));
+    }
     fputc('\n', stream);
     smma_rows_get(&apart->rows, r, &row);
     smma_text_write_row(stream, &layout, &row);

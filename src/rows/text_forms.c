@@ -78,6 +78,10 @@ static bool set_json_value(smma_text_reader *reader, smma_text_key key, const sm
   if (!text && !smma_datum_count_of(value, &count))
     return smma_text_fail(reader, reader->text, error, "the value of '%s' is neither a text nor a number",
                           smma_text_keys[key]);
+  for (const char *c = text; c && *c; c++)
+    if (smma_is_control(*c))
+      return smma_text_fail(reader, reader->text, error,
+                            "the value of '%s' has a control character, such as a line end", smma_text_keys[key]);
   reader->length = (size_t)(text ? snprintf(reader->text, SMMA_LINE_LIMIT, "%s", text)
                                  : snprintf(reader->text, SMMA_LINE_LIMIT, "%llu", (unsigned long long)count));
   return smma_text_set_key(reader, key, (smma_span){reader->text, reader->length}, error);

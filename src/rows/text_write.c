@@ -23,9 +23,20 @@ size_t smma_text_line_length(const smma_row_layout *layout) {
 /* Writes one key of a header, with its value as text or, if `text` is NULL, the number. */
 typedef void write_key(FILE *stream, const char *key, const char *text, int number);
 
+/* Replaces every control character by '?'. A line end would begin a line of its own in the header. */
+static void replace_controls(char *text) {
+  for (; *text; text++)
+    if (smma_is_control(*text)) *text = '?';
+}
+
 /* Writes the header's keys, in their order, by `write`. */
-static void write_keys(FILE *stream, write_key *write, const smma_vector_header *h) {
+static void write_keys(FILE *stream, write_key *write, const smma_vector_header *header) {
+  smma_vector_header copy = *header;
+  const smma_vector_header *h = &copy;
   char scale[64];
+  replace_controls(copy.recorded_on);
+  replace_controls(copy.arch);
+  replace_controls(copy.instruction);
   if (h->recorded_on[0]) write(stream, "recorded on", h->recorded_on, 0);
   write(stream, "arch", h->arch, 0);
   write(stream, "instruction", h->instruction, 0);

@@ -104,6 +104,7 @@ bool smma_unit_open(const char *given, smma_unit *u, smma_error *error) {
   u->methods->describe(u->state, &u->description);
   smma_make_printable(u->description.device);
   smma_make_printable(u->description.driver);
+  smma_make_printable(u->description.toolkit);
   return true;
 }
 
