@@ -108,7 +108,39 @@ fails 'another seed' 'shard-2.json has another seed than seed.json' vectors merg
 fails 'other rows' 'another number of rows than' vectors merge rows.json "${rest[@]}"
 fails 'another kind' 'another kind of rows than' vectors merge kind.json "${rest[@]}"
 fails 'another model' 'another unit to compare with than' vectors merge against.json "${rest[@]}"
-fails 'another unit' 'another unit, device or driver than' vectors merge unit.json.json "${rest[@]}"
+sed 's/nearest-even/toward-zero/' unit.json >then.json
+edited=(--unit custom:then.json "${ampere[@]}" --rows 1000)
+runs 0 test "${edited[@]}" --shard 1/2 --resume then-1.json
+runs 0 test "${edited[@]}" --resume then-whole.json
+check 'a report has a checksum of the file' jq -e '.unit.crc32c | test("^[0-9a-f]{8}$")' then-whole.json
+sed -i 's/$/ /' then.json
+check 'a file with other blanks is the same' runs 0 test "${edited[@]}" --resume then-whole.json
+cp unit.json then.json
+runs 1 test "${edited[@]}" --shard 2/2 --resume then-2.json
+fails 'a shard of the file as it was' 'then-2.json has another unit, device, driver or file than then-1' \
+  vectors merge then-1.json then-2.json -o new.json
+fails 'a file that was edited' '^softmma: --resume: then-whole.json: the file of custom:then.json was another then; name' \
+  test "${edited[@]}" --resume then-whole.json
+jq 'del(.unit.crc32c)' then-whole.json >unknown.json
+fails 'a report without the checksum' 'unknown.json does not say what the file of custom:then.json was then' \
+  test "${edited[@]}" --resume unknown.json
+head -n 60 rows.txt >growing.txt
+growing=(--unit file:growing.txt "${ampere[@]}" --rows 1000)
+runs 0 test "${growing[@]}" --resume growing.json
+head -n 70 rows.txt >growing.txt
+fails 'another recording' 'growing.json: the file of file:growing.txt was another then' test "${growing[@]}" --resume growing.json
+while IFS='|' read -r what change says; do
+  jq "$change" unit.json.json >odd.json
+  fails "another $what" "^softmma: --resume: odd.json $says; name another file" \
+    test --unit model "${ampere[@]}" --rows 300000 --shard 1/3 --resume odd.json
+done <<END
+device|.unit.device = "NVIDIA A100"|is of model with another device
+driver|.against.driver = "535.1"|is of model with another driver
+toolkit|.unit.toolkit = "CUDA 12"|is of model with another toolkit
+version|.softmma = "0.0.1"|is not of this version, .*
+description|del(.unit.driver)|does not describe model: .*
+END
+fails 'another unit' 'another unit, device, driver or file than' vectors merge unit.json.json "${rest[@]}"
 fails 'another version' '^softmma: version.json is not of this version' vectors merge version.json "${rest[@]}"
 fails 'a whole report' 'whole.json is no shard' vectors merge whole.json "${rest[@]}"
 fails 'no report' "unit.json: it has|unit.json is no shard's report" vectors merge unit.json "${rest[@]}"

@@ -14,14 +14,6 @@ static bool take_text(const smma_datum *record, const char *key, char *to, size_
   return true;
 }
 
-static bool take_unit(const smma_datum *record, smma_unit *u) {
-  smma_unit_description *d = &u->description;
-  return take_text(record, "name", u->name, sizeof u->name) &&
-         take_text(record, "device", d->device, sizeof d->device) &&
-         take_text(record, "driver", d->driver, sizeof d->driver) &&
-         take_text(record, "toolkit", d->toolkit, sizeof d->toolkit);
-}
-
 static bool take_recipe(const smma_datum *data, smma_campaign *c) {
   const smma_datum *seed = smma_datum_get(data, "seed");
   const char *kind = smma_datum_text_of(smma_datum_get(data, "kind"));
@@ -57,7 +49,8 @@ static bool take_data(const smma_datum *data, const char *origin, smma_read_repo
     return smma_fail(error, "%s is no shard's report: those are written by campaign --shard", origin);
   if (!take_text(data, "softmma", version, sizeof version) || strcmp(version, smma_version()) != 0)
     return smma_fail(error, "%s is not of this version, %s; its own merges it", origin, smma_version());
-  if (!take_unit(smma_datum_get(data, "unit"), &r->unit) || !take_unit(smma_datum_get(data, "against"), &r->against) ||
+  if (!smma_unit_read(smma_datum_get(data, "unit"), &r->unit) ||
+      !smma_unit_read(smma_datum_get(data, "against"), &r->against) ||
       !smma_datum_count_of(smma_datum_get(data, "rows"), &r->campaign.rows) || !take_recipe(data, &r->campaign) ||
       !smma_report_read_shard(smma_datum_get(data, "shard"), &shard))
     return smma_fail(
@@ -90,12 +83,6 @@ void smma_read_report_free(smma_read_report *r) {
 
 /* ---- Merging several reports ---- */
 
-static bool same_unit(const smma_unit *x, const smma_unit *y) {
-  return strcmp(x->name, y->name) == 0 && strcmp(x->description.device, y->description.device) == 0 &&
-         strcmp(x->description.driver, y->description.driver) == 0 &&
-         strcmp(x->description.toolkit, y->description.toolkit) == 0;
-}
-
 static bool same_instructions(const smma_report *x, const smma_report *y) {
   for (size_t n = 0; n < x->count && n < y->count; n++)
     if (x->results[n].instruction != y->results[n].instruction) return false;
@@ -105,8 +92,8 @@ static bool same_instructions(const smma_report *x, const smma_report *y) {
 /* Returns the first difference between the campaigns of two reports, or NULL if they are the same campaign. */
 static const char *difference_of(const smma_read_report *x, const smma_read_report *y) {
   const smma_campaign *c = &x->campaign, *d = &y->campaign;
-  return !same_unit(&x->unit, &y->unit)                                             ? "unit, device or driver"
-         : !same_unit(&x->against, &y->against)                                     ? "unit to compare with"
+  return smma_unit_changed(&x->unit, &y->unit)                                      ? "unit, device, driver or file"
+         : smma_unit_changed(&x->against, &y->against)                              ? "unit to compare with"
          : c->recipe.seed != d->recipe.seed                                         ? "seed"
          : c->rows != d->rows                                                       ? "number of rows"
          : c->recipe.covers != d->recipe.covers || c->recipe.kind != d->recipe.kind ? "kind of rows"

@@ -108,7 +108,7 @@ static bool check_campaign(const smma_report *r, const char *state, const smma_g
          check_same(group, "--on and --instr", list, error);
 }
 
-/* Fails unless the units have the device, driver, toolkit and size of a batch of those of rank 0. */
+/* Fails unless the units have the device, driver, toolkit, file and size of a batch of those of rank 0. */
 static bool check_alike(const smma_campaign *c, const smma_group *group, smma_error *error) {
   const struct {
     const smma_unit *unit;
@@ -118,13 +118,19 @@ static bool check_alike(const smma_campaign *c, const smma_group *group, smma_er
   group->share(&part, sizeof part);
   for (int i = 0; i < 2; i++) {
     const smma_unit_description *own = &units[i].unit->description;
-    smma_unit_description first = *own;
-    group->share(&first, sizeof first);
-    if (strcmp(first.device, own->device) != 0 || strcmp(first.driver, own->driver) != 0 ||
-        strcmp(first.toolkit, own->toolkit) != 0 || part != smma_campaign_part(c))
+    smma_unit first = *units[i].unit;
+    const char *difference;
+    group->share(&first.description, sizeof first.description);
+    group->share(first.crc32c, sizeof first.crc32c);
+    difference = smma_unit_changed(&first, units[i].unit);
+    if (difference && strcmp(difference, "file") == 0)
+      return smma_fail(error, "%s: the file of %s is another here than at rank 0; give all ranks the same file",
+                       units[i].option, units[i].unit->name);
+    if (difference || part != smma_campaign_part(c))
       return smma_fail(error,
                        "%s: %s is %s (%s) here, and %s (%s) at rank 0; run a campaign on machines that are alike",
-                       units[i].option, units[i].unit->name, own->device, own->driver, first.device, first.driver);
+                       units[i].option, units[i].unit->name, own->device, own->driver, first.description.device,
+                       first.description.driver);
   }
   return true;
 }

@@ -6,7 +6,7 @@
 #include "report/report.h"
 
 /* Fails on a rank that has another campaign than rank 0 (other units, seed, rows, instructions or `state`, the file to
-   resume from, which may be NULL), or whose units have another device, driver, toolkit or size of a batch. */
+   resume from, which may be NULL), or whose units have another device, driver, toolkit, file or size of a batch. */
 bool smma_report_check_ranks(const smma_report *report, const char *state, const smma_group *group, smma_error *error);
 
 /* Looks in the folder of `state` for the state files of ranks. Fails if they are of another number of ranks, because

@@ -287,6 +287,22 @@ static bool same_shard(const smma_report *r, const smma_datum *d) {
          s.part == r->shard.part;
 }
 
+/* Checks that a unit's record in the data describes this unit as it is now, not only its name. */
+static bool same_unit(const smma_unit *u, const smma_datum *record, const char *origin, smma_error *error) {
+  smma_unit known;
+  const char *difference;
+  if (!smma_unit_read(record, &known))
+    return smma_fail(error, "%s does not describe %s: it was changed or truncated; name another file", origin, u->name);
+  difference = smma_unit_changed(&known, u);
+  if (!difference) return true;
+  if (strcmp(difference, "file") != 0)
+    return smma_fail(error, "%s is of %s with another %s; name another file", origin, u->name, difference);
+  return smma_fail(error,
+                   *known.crc32c ? "%s: the file of %s was another then; name another file for the report"
+                                 : "%s does not say what the file of %s was then; name another file",
+                   origin, u->name);
+}
+
 /* Checks that the data have the same campaign; the error names the first difference. */
 static bool same_campaign(const smma_report *r, const smma_datum *data, const char *origin, smma_error *error) {
   const smma_campaign *c = r->campaign;
@@ -297,6 +313,11 @@ static bool same_campaign(const smma_report *r, const smma_datum *data, const ch
   if (!is_text(get_text(smma_datum_get(data, "against"), "name"), c->against->name))
     return smma_fail(error, "%s is of a comparison with another unit than %s; name another file", origin,
                      c->against->name);
+  if (!is_text(get_text(data, "softmma"), smma_version()))
+    return smma_fail(error, "%s is not of this version, %s; name another file", origin, smma_version());
+  if (!same_unit(c->unit, smma_datum_get(data, "unit"), origin, error) ||
+      !same_unit(c->against, smma_datum_get(data, "against"), origin, error))
+    return false;
   if (smma_datum_kind_of(seed) != SMMA_DATUM_COUNT || (uint64_t)smma_datum_integer_of(seed) != c->recipe.seed)
     return smma_fail(error, "%s is of another seed than %lld; name another file", origin, (long long)c->recipe.seed);
   if (!is_text(get_text(data, "kind"), kind_text(c)))

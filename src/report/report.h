@@ -94,7 +94,8 @@ smma_datum *smma_report_datum(const smma_report *report);
 smma_class_words smma_report_class_words(const smma_report *report, const smma_report_result *result);
 
 /* Adds the results in `data` for the report's instructions; `origin` names the data in error messages. Data of another
-   unit, seed, kind or shard, or with impossible numbers, are an error. */
+   version, unit (also: device, driver, toolkit or contents of its file), seed, kind or shard, or with impossible
+   numbers, are an error. */
 bool smma_report_resume(smma_report *report, const smma_datum *data, const char *origin, smma_error *error);
 
 /* Like smma_report_resume, without the check that the data belong to the same campaign. */

@@ -19,6 +19,11 @@ static const model *model_of(const smma_unit *u) {
   return u->methods == &smma_unit_model || u->methods == &smma_unit_custom ? u->state : NULL;
 }
 
+const smma_instruction *smma_unit_custom_instruction(const smma_unit *u) {
+  const model *m = model_of(u);
+  return m ? m->custom : NULL;
+}
+
 /* Returns the instruction whose model computes instruction i. */
 static const smma_instruction *modelled(const model *m, const smma_instruction *i) { return m->custom ? m->custom : i; }
 

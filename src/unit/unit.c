@@ -2,13 +2,17 @@
 #include "unit/unit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "host/load.h"
+#include "io/crc32c.h"
 #include "isa/catalogue.h"
+#include "isa/custom.h"
 #include "isa/nearest.h"
+#include "unit/recording.h"
 
 const smma_unit_kind smma_unit_kinds[] = {
 #define SMMA_UNIT(kind, takes, arguments, summary, methods) {#kind, SMMA_##takes, arguments, summary, methods},
@@ -84,6 +88,39 @@ static bool name_of_file(const char *text, char *name, size_t size) {
   return ends_with(text, ".json") && !smma_unit_is_kind(text) && snprintf(name, size, "custom:%s", text) < (int)size;
 }
 
+/* Sets `*checksum` to the CRC-32C of a custom unit's text, as smma_custom_write writes it. Returns false if memory runs
+   out. */
+static bool custom_checksum(const smma_instruction *i, uint32_t *checksum) {
+  const size_t size = smma_custom_write(i, NULL, 0) + 1;
+  char *text = malloc(size);
+  if (!text) return false;
+  smma_custom_write(i, text, size);
+  *checksum = smma_crc32c(0, text, size - 1);
+  free(text);
+  return true;
+}
+
+/* Returns the CRC-32C of all rows of a recording. */
+static uint32_t recording_checksum(const smma_unit *u) {
+  size_t count;
+  const smma_rows *rows = smma_recorded_rows(u, &count);
+  uint32_t checksum = 0;
+  for (int p = 0; p < SMMA_PARTS; p++)
+    if (rows->part[p]) checksum = smma_crc32c(checksum, rows->part[p], count * smma_part_stride(&rows->layout.part[p]));
+  return checksum;
+}
+
+/* Sets u->crc32c. Returns false if memory runs out. */
+static bool set_checksum(smma_unit *u) {
+  const smma_instruction *custom = smma_unit_custom_instruction(u);
+  uint32_t checksum = 0;
+  if (!custom && !smma_unit_is_recording(u)) return true;
+  if (custom && !custom_checksum(custom, &checksum)) return false;
+  if (!custom) checksum = recording_checksum(u);
+  snprintf(u->crc32c, sizeof u->crc32c, "%08lx", (unsigned long)checksum);
+  return true;
+}
+
 bool smma_unit_open(const char *given, smma_unit *u, smma_error *error) {
   char program[sizeof u->name];
   const char *name = name_of_file(given, program, sizeof program) ? program : given;
@@ -105,7 +142,9 @@ bool smma_unit_open(const char *given, smma_unit *u, smma_error *error) {
   smma_make_printable(u->description.device);
   smma_make_printable(u->description.driver);
   smma_make_printable(u->description.toolkit);
-  return true;
+  if (set_checksum(u)) return true;
+  smma_unit_close(u);
+  return smma_no_memory(error);
 }
 
 void smma_unit_close(smma_unit *u) {
@@ -119,7 +158,32 @@ smma_datum *smma_unit_datum(const smma_unit *u) {
   smma_put_text(d, "device", u->description.device);
   smma_put_text(d, "driver", u->description.driver);
   smma_put_text(d, "toolkit", u->description.toolkit);
+  if (*u->crc32c) smma_put_text(d, "crc32c", u->crc32c);
   return d;
+}
+
+static bool read_text(const smma_datum *record, const char *key, char *to, size_t size) {
+  const char *text = smma_datum_text_of(smma_datum_get(record, key));
+  return text && snprintf(to, size, "%s", text) < (int)size;
+}
+
+bool smma_unit_read(const smma_datum *record, smma_unit *u) {
+  smma_unit_description *d = &u->description;
+  *u = (smma_unit){0};
+  return read_text(record, "name", u->name, sizeof u->name) &&
+         read_text(record, "device", d->device, sizeof d->device) &&
+         read_text(record, "driver", d->driver, sizeof d->driver) &&
+         read_text(record, "toolkit", d->toolkit, sizeof d->toolkit) &&
+         (!smma_datum_get(record, "crc32c") || read_text(record, "crc32c", u->crc32c, sizeof u->crc32c));
+}
+
+const char *smma_unit_changed(const smma_unit *x, const smma_unit *y) {
+  return strcmp(x->name, y->name) != 0                                 ? "name"
+         : strcmp(x->description.device, y->description.device) != 0   ? "device"
+         : strcmp(x->description.driver, y->description.driver) != 0   ? "driver"
+         : strcmp(x->description.toolkit, y->description.toolkit) != 0 ? "toolkit"
+         : strcmp(x->crc32c, y->crc32c) != 0                           ? "file"
+                                                                       : NULL;
 }
 
 bool smma_unit_computes(smma_unit *u, const smma_instruction *i, smma_error *why) {

@@ -13,6 +13,7 @@ typedef struct {
   const smma_unit_methods *methods;
   void *state;
   smma_unit_description description;
+  char crc32c[16]; /* checksum, in hexadecimal, of the custom unit or the rows in the unit's file; otherwise empty */
 } smma_unit;
 
 typedef enum { SMMA_NO_ARGUMENTS, SMMA_OPTIONAL_ARGUMENTS, SMMA_REQUIRED_ARGUMENTS } smma_unit_arguments;
@@ -45,8 +46,17 @@ bool smma_unit_is_program(const char *text);
 bool smma_unit_open(const char *name, smma_unit *unit, smma_error *error);
 void smma_unit_close(smma_unit *unit);
 
-/* Returns {"name", "device", "driver", "toolkit"}. */
+/* Returns {"name", "device", "driver", "toolkit"}, and "crc32c" unless that is empty. */
 smma_datum *smma_unit_datum(const smma_unit *unit);
+
+/* Reads the name, description and crc32c of such a record; returns false if it is not one. */
+bool smma_unit_read(const smma_datum *record, smma_unit *unit);
+
+/* Returns what differs first between two units: "name", "device", "driver", "toolkit" or "file"; NULL: nothing. */
+const char *smma_unit_changed(const smma_unit *x, const smma_unit *y);
+
+/* Returns the instruction that the file of a custom unit describes; NULL for other kinds of units. */
+const smma_instruction *smma_unit_custom_instruction(const smma_unit *unit);
 
 /* Reports whether the unit computes the instruction; if not, `why` is one line with the reason. */
 bool smma_unit_computes(smma_unit *unit, const smma_instruction *instruction, smma_error *why);

@@ -57,7 +57,8 @@ class Campaign(NamedTuple):
     """The kind of vectors; "cover": first vectors that make every event happen, then all kinds in turn."""
     unit: dict[str, str]
     against: dict[str, str]
-    """"name", "device", "driver" and "toolkit" of `unit` and of `against`."""
+    """"name", "device", "driver" and "toolkit" of `unit` and of `against`; "crc32c", a checksum of what the file holds,
+    of a custom unit or recording."""
     instructions: tuple[dict[str, Any], ...]
     """A record for each instruction: "arch", "instr", "rows", "mismatches", "checked", "not_repeated", "not_alike" and
     "example", a minimised mismatch. If there are mismatches, also "nan", the number of mismatches between two NaNs (None
