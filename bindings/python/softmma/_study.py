@@ -395,7 +395,9 @@ def _amounts(rows: int, seed: int) -> tuple[int, int]:
     return checked("rows", rows, 1), checked("seed", seed)
 
 
-def _one_of_several(unit: str | Instruction, instr: str | Instruction | None, in_dtype: Any, out_dtype: Any) -> Instruction:
+def _one_of_several(
+    unit: str | Instruction, instr: str | Instruction | None, in_dtype: Any, out_dtype: Any
+) -> Instruction:
     if isinstance(instr, Instruction):
         return instr
     if isinstance(unit, Instruction):
