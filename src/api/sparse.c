@@ -67,7 +67,7 @@ static void select_rows(const smma_gemm_arguments *g, size_t bytes, size_t group
 }
 
 /* Refuses a D that overlaps A, C, the bias, B or the metadata, because rows of D are written while later rows still
-   read their operands. `stored` has K of A and the leading dimensions but for B's, which `g` has. */
+   read their operands. `stored` has A's K and all leading dimensions except B's, which `g` has. */
 static smma_status check_overlaps(const smma_instruction *dense, const smma_gemm_arguments *g,
                                   const smma_gemm_arguments *stored, const unsigned char *metadata) {
   smma_multiplier p = {.with = *stored, .operation = smma_operation_of(dense), .c_format = dense->c};
@@ -105,7 +105,7 @@ static smma_status multiply_rows(const smma_instruction *dense, const smma_gemm_
 
 static smma_status multiply(const smma_instruction *i, smma_gemm_arguments g, const unsigned char *metadata) {
   smma_instruction dense;
-  smma_gemm_arguments row, of_a = g, of_b = g; /* of_a: A has half of K; of_b: K of B */
+  smma_gemm_arguments row, of_a = g, of_b = g; /* for checks: of_a with A's K, half of B's; of_b with B's K */
   smma_status status;
   unsigned char *selected;
   size_t bytes;

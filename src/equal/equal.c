@@ -455,7 +455,8 @@ static bool find_order(const smma_instruction *i, uint64_t rows, uint64_t seed, 
    the two terms of one addition may change places. */
 static void tell_within(const smma_operation *o, const smma_form *form, char *text, size_t size) {
   const int block = form->block;
-  if (o->rule.nan == SMMA_NAN_OPERAND || o->rule.nan == SMMA_NAN_B_SUM_A) return; /* the first NaN is returned */
+  if (o->rule.nan == SMMA_NAN_OPERAND || o->rule.nan == SMMA_NAN_B_SUM_A)
+    return; /* the order decides which NaN is returned */
   if (form->is_chain) {
     if (block > 1) ADD("the %d products of each fused sum, which has no order", block);
     return;

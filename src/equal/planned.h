@@ -24,7 +24,8 @@ typedef struct {
 typedef struct {
   smma_answer answer;
   char why[1000];
-  size_t k;          /* if proved: the K for which it holds; 0: every K that both plans allow. Else the last one searched */
+  size_t k;          /* if proved: the K for which it holds; 0: every K that both plans allow. Otherwise the last K that
+                        was searched */
   size_t searched;   /* number of K that were searched */
   char neutral[200]; /* operands that only one target takes and that are set to neutral values, for example "C (+0),
                         alpha (1)"; may be empty */

@@ -289,7 +289,8 @@ static bool emit_promoted(const space *s, const smma_recipe *outer) {
   return true;
 }
 
-/* Reports whether contiguous slices are as long as those with this grain, of which has_length may have kept another. */
+/* Reports whether slices are as long as contiguous slices with this grain. Of recipes with equal slices, add_outers
+   keeps only the first, and its grain can be another one. */
 static bool has_length_of(const space *s, const smma_recipe *r, size_t grain) {
   return r->outer == SMMA_OUTER_CONTIGUOUS && slice_length(s, r->parts, r->grain) == slice_length(s, r->parts, grain);
 }

@@ -69,7 +69,7 @@ void smma_match_refine(smma_match_work *s) {
 
 /* ---- The whole of D ---- */
 
-/* What is compared: a block of D; also the whole, unless the block differs; or the whole. */
+/* What verify compares: a block of D; the whole of D, but only if the block does not differ; or always the whole. */
 typedef enum { OF_BLOCK, OF_BLOCK_FIRST, OF_WHOLE } extent;
 
 /* Compares a candidate with D. */

@@ -112,7 +112,7 @@ static void begin(const problem *p, size_t i, size_t j, size_t columns, smma_bou
     const double c = c_of(p, i, j + x), unit_start = value_of(p->multiplier.outer, encoding);
     const double exact = from_c ? p->beta * c : 0, rest = fma(p->beta, c, -exact);
     double difference;
-    if (!isfinite(c) || !from_c) continue; /* a C that is not finite is has_special's */
+    if (!isfinite(c) || !from_c) continue; /* has_special handles a C that is not finite */
     smma_bound_add_exact(s, (int)x, exact, rest);
     if (!isfinite(unit_start)) { /* beta c overflows */
       s->below[x] = s->above[x] = INFINITY;

@@ -118,7 +118,7 @@ static smma_status multiply(slices_product *p, const slice_pair *pair, size_t fi
   return smma_gemm(p->instruction, &g);
 }
 
-/* Returns the exponent of the weight of element (i, j)'s integers. */
+/* Returns the exponent by which the integers of element (i, j) are scaled. */
 static int exponent_of(const slices_product *p, size_t i, size_t j) { return p->a.exponents[i] + p->b.exponents[j]; }
 
 static void take_result(slices_product *p, int level) {
@@ -203,7 +203,8 @@ static smma_status make_sums(slices_product *p) {
 
 /* ---- Arguments ---- */
 
-/* Checks the method, and by an empty product what smma_gemm checks: all slices may be zero. */
+/* Checks the method. Also calls smma_gemm for an empty product: it checks the other arguments, and is not called again
+   if all slices are zero. */
 static smma_status check(const slices_product *p) {
   const smma_instruction *instruction = p->instruction;
   const smma_slices *how = &p->how;

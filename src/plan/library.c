@@ -472,7 +472,7 @@ static bool finish(maker *m) {
   return true;
 }
 
-/* Checks the limits of plans, which parts in the caller's number can exceed. */
+/* Checks the limits of plans. A number of parts that the caller gives can exceed them. */
 static bool check_levels(const maker *m) {
   for (size_t n = 0; n < m->plan->levels; n++)
     if (m->plan->level[n].deal == SMMA_DEAL_INTERLEAVED && m->plan->level[n].count > SMMA_MOST_LANES)

@@ -2,10 +2,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "host/bits.h"
 #include "host/locale.h"
 #include "isa/format_name.h"
 #include "plan/plan.h"
 #include "plan/schedule.h"
+#include "rows/datum.h"
 #include "tolerance/measured.h"
 
 const char *smma_tolerance_operands(const smma_tolerance_request *request, char text[SMMA_OPERANDS_TEXT]) {
@@ -95,15 +97,11 @@ static bool means_more(const smma_plan *p) {
                smma_plan_has(p, SMMA_EPILOGUE_SCALE_D) || smma_plan_has(p, SMMA_EPILOGUE_CLAMP));
 }
 
-/* Writes a factor as the epilogue takes it, in as few digits as give the same number. */
+/* Writes a factor as the epilogue takes it. */
 static void write_factor(double factor, bool single, FILE *stream) {
   const double taken = single ? (double)(float)factor : factor;
-  char text[32];
-  for (int digits = 6; digits <= 17; digits++) {
-    snprintf(text, sizeof text, "%.*g", digits, taken);
-    if (strtod(text, NULL) == taken) break;
-  }
-  fprintf(stream, "%s", text);
+  char text[40];
+  fprintf(stream, "%s", smma_value_text(SMMA_F64, smma_bits_of_f64(taken), text));
 }
 
 /* Writes the exact result. This is the user's variable `expected` if the plan means more, or if double precision is the

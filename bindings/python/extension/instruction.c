@@ -320,7 +320,7 @@ static bool read_formats(const choice *x, const array_formats *arrays, smma_form
   return true;
 }
 
-/* Checks that formats given besides a named instruction are that instruction's. */
+/* Checks that formats that are given together with an instruction's name are those of this instruction. */
 static const smma_instruction *check_named(const smma_instruction *i, const choice *x, const smma_formats *f) {
   bool in = x->in == Py_None || (f->a == i->a && f->b == i->b);
   bool out = x->out == Py_None || f->d == i->d;

@@ -183,7 +183,7 @@ def test_formats_of_blocks():
 
 
 def test_instructions_of_a_format():
-    """Each format of a name is in one of the instructions, and no other."""
+    """The name of several formats finds the instructions that have one of these formats, and finds all of the formats."""
     found = softmma.instructions(in_dtype="fp8")
     assert {i.a for i in found} | {i.b for i in found} >= {"e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz"}
     assert all({i.a, i.b, i.scale} & {"e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz"} for i in found)
