@@ -12,6 +12,7 @@
 
 #include "io/crc32c.h"
 #include "io/file.h"
+#include "isa/ascii.h"
 #include "rows/text.h"
 
 /* The line that ends each batch of answers. It has the checksum of all bytes of the record before it. */
@@ -92,7 +93,7 @@ bool smma_asking_run(smma_asking *a, smma_rows *rows, size_t count) {
 static void write_key(FILE *stream, const char *key, const char *value) {
   if (!*value) return;
   fprintf(stream, "# %s: ", key);
-  for (; *value; value++) putc((unsigned char)*value < ' ' || *value == 0x7f ? '?' : *value, stream);
+  for (; *value; value++) putc(smma_is_control(*value) ? '?' : *value, stream);
   putc('\n', stream);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "io/file.h"
+#include "isa/ascii.h"
 #include "isa/catalogue.h"
 #include "isa/custom.h"
 
@@ -29,7 +30,7 @@ bool smma_is_custom_file(const char *name) {
 static bool is_header_value(const char *path) {
   const size_t length = strlen(path);
   for (const char *c = path; *c; c++)
-    if ((unsigned char)*c < ' ' || *c == 0x7f) return false;
+    if (smma_is_control(*c)) return false;
   return length && path[0] != ' ' && path[length - 1] != ' ' && path[length - 1] != ',';
 }
 

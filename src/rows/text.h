@@ -14,9 +14,6 @@ enum {
 
 static inline int smma_text_digits(smma_format format) { return (smma_encoding_of(format).bits + 3) / 4; }
 
-/* Reports whether a character may not stand in a value of a header. Writers replace it by '?'. */
-static inline bool smma_is_control(char c) { return (unsigned char)c < ' ' || c == 0x7f; }
-
 /* The value of the key "flags" for each smma_tininess. */
 extern const char *const smma_tininess_lines[];
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "datum/datum.h"
+#include "isa/ascii.h"
 #include "isa/format_name.h"
 #include "isa/key.h"
 #include "rows/datum.h"

@@ -4,6 +4,7 @@
 
 #include "datum/datum.h"
 #include "host/load.h"
+#include "isa/ascii.h"
 #include "isa/format_name.h"
 #include "isa/key.h"
 #include "rows/text.h"
