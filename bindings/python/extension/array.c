@@ -193,6 +193,16 @@ PyArrayObject *array_of_numbers(PyArrayObject *array, const char *what) {
   return result;
 }
 
+/* Returns an array's numbers, from (array, its name): unsigned integers in float64, other arrays unchanged. */
+PyObject *python_numbers(PyObject *module, PyObject *arguments) {
+  PyArrayObject *array;
+  PyObject *object;
+  const char *what;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "Os", &object, &what) || !(array = array_of(object))) return NULL;
+  return (PyObject *)array_of_numbers(array, what);
+}
+
 /* Returns the array if its dtype is a format's. Converts other integers, and booleans, to float64; other dtypes fail,
    and integers that float64 does not hold. Takes over `array`. */
 static PyArrayObject *as_known(PyArrayObject *array, const char *what) {

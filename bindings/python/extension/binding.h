@@ -277,6 +277,8 @@ PyObject *python_custom_text(PyObject *module, PyObject *handle);
 PyObject *python_rtl_text(PyObject *module, PyObject *arguments);
 PyObject *python_split_target(PyObject *module, PyObject *on);
 PyObject *python_choose(PyObject *module, PyObject *arguments);
+PyObject *python_names_formats(PyObject *module, PyObject *arguments);
+PyObject *python_numbers(PyObject *module, PyObject *arguments);
 PyObject *python_plan(PyObject *module, PyObject *arguments);
 PyObject *python_plan_text(PyObject *module, PyObject *handle);
 PyObject *python_library_plan(PyObject *module, PyObject *arguments);

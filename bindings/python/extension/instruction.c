@@ -483,6 +483,14 @@ PyObject *chosen_object(const choice *x, const smma_instruction *chosen) {
   return is_instruction(given) ? Py_NewRef(given) : handle_of(chosen);
 }
 
+/* Reports whether (on, instr, in_dtype, out_dtype) name formats, so that an unsigned C holds encodings. */
+PyObject *python_names_formats(PyObject *module, PyObject *arguments) {
+  choice x = {.rounded = NULL};
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "OOOO", &x.on, &x.instr, &x.in, &x.out)) return NULL;
+  return PyBool_FromLong(names_formats(&x));
+}
+
 /* Returns the handle of the instruction that (on, instr, in_dtype, out_dtype) choose without arrays; on and instr are
    names. */
 PyObject *python_choose(PyObject *module, PyObject *arguments) {

@@ -50,6 +50,8 @@ static PyMethodDef functions[] = {
     {"catalogue", python_catalogue, METH_VARARGS, NULL},
     {"find_instruction", python_find_instruction, METH_VARARGS, NULL},
     {"choose", python_choose, METH_VARARGS, NULL},
+    {"names_formats", python_names_formats, METH_VARARGS, NULL},
+    {"numbers", python_numbers, METH_VARARGS, NULL},
     {"split_target", python_split_target, METH_O, NULL},
     {"describe", python_describe, METH_O, NULL},
     {"aliases", python_aliases, METH_O, NULL},

@@ -13,7 +13,7 @@ from softmma import _core
 from softmma._encodings import array, operands
 from softmma._plans import Plan, handle_of
 from softmma._table import html_table, text_table
-from softmma._targets import completed, label, several, target_instruction, warn_of_f16
+from softmma._targets import completed, label, read_c, several, target_instruction, warn_of_f16
 from softmma._units import Instruction, chosen, dtype
 from softmma._value import checked, to_pandas
 
@@ -87,6 +87,7 @@ def explain(
     Raises as `matmul` does, and ValueError for two instructions that do not take the same operands.
     """
     units, names = several(on, "on"), several(instr, "instr")
+    c = read_c(c, units, instr, in_dtype, out_dtype)
     if plan is not None:
         if len(units) > 1 or len(names) > 1 or scale_a is not None or scale_b is not None:
             raise ValueError("plan: it explains operands of one GPU, without scale factors; trace compares two")

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from softmma import _core
 from softmma._table import html_table, text_table
-from softmma._targets import AnyPlan, product, several, target_instruction, targets
+from softmma._targets import AnyPlan, product, read_c, several, target_instruction, targets
 from softmma._tolerance import check_operands, named_targets
 from softmma._units import Instruction
 from softmma._value import checked, result, to_pandas
@@ -179,6 +179,7 @@ def sweep(
         listed = _formats(values.split(","), on, instr, in_dtype, out_dtype, plan, round_in)
     else:
         listed = named_targets(on, instr, in_dtype, out_dtype, plan, round_in, (a, b))
+        c = read_c(c, several(on, "on"), instr, in_dtype, out_dtype)
     numbers = {"alpha": alpha, "beta": beta, "split_k": split_k, "promote_every": promote_every, "threads": threads}
     own = (None, None, None) if accurate else (a, b, c)
     products = tuple(product(label, t, *own, numbers) for label, t in listed)

@@ -53,6 +53,21 @@ def label(unit: str | Instruction) -> str:
     return unit.name if isinstance(unit, Instruction) else text_of(unit, "a unit", "a GPU's name or an Instruction")
 
 
+def read_c(c: Any, on: Sequence[Any], instr: Any = None, in_dtype: Any = None, out_dtype: Any = None) -> Any:
+    """Returns the C of all units. As in `matmul`, unsigned integers are numbers, which this converts to float64, unless
+    a unit or an argument names formats: then they are encodings. Raises ValueError if units differ in this."""
+    if c is None or np.asarray(c).dtype.kind != "u":
+        return c
+    named = [_core.names_formats(unit, instr, in_dtype, out_dtype) for unit in on]
+    if any(named) != all(named):
+        encoded, other = on[named.index(True)], on[named.index(False)]
+        raise ValueError(
+            f"c: unsigned integers are encodings on {label(encoded)}, which names formats, but numbers on {label(other)}; "
+            "name formats for all units, or for none"
+        )
+    return c if all(named) else _core.numbers(c, "c")
+
+
 def own_format(a: NDArray[Any], b: NDArray[Any]) -> Any:
     """Returns the arrays' own formats if they are named floating-point formats of at most 16 bits; otherwise "f16"."""
     own = tuple(

@@ -15,6 +15,7 @@ from softmma._targets import (
     Target,
     own_format,
     product,
+    read_c,
     rounded_target,
     several,
     targets,
@@ -161,6 +162,7 @@ def tolerance(
     numbers = {"alpha": alpha, "beta": beta, "split_k": split_k, "promote_every": promote_every, "threads": threads}
     seed = checked("seed", seed)
     check_operands(a, b, c, shape, data, seed, with_c, round_in)
+    c = read_c(c, several(on, "on"), instr, in_dtype, out_dtype)
     products = tuple(product(name, t, a, b, c, numbers) for name, t in listed)
     m, n, k = (64, 64, 4096) if shape is None else shape
     value, paste, text = _core.tolerance(products, "a", "b", data or "normal", seed, (m, n, k), with_c, store, margin)

@@ -17,6 +17,7 @@ from softmma._targets import (
     named_results,
     own_format,
     product,
+    read_c,
     several,
     target_instruction,
     targets,
@@ -126,6 +127,7 @@ def trace(
     values that the targets' format does not have.
     """
     listed = targets(several(on, "on"), plan, round_in)
+    c = read_c(c, several(on, "on"), *(arguments.get(name) for name in ("instr", "in_dtype", "out_dtype")))
     given = tuple(product(label(t.unit), t, a, b, c, arguments) for t in listed)
     if "in_dtype" not in arguments and "instr" not in arguments and own_format(np.asarray(a), np.asarray(b)) == "f16":
         warn_of_f16([t.unit for t in listed], target_instruction(listed[0].unit, None, "f16", None), 2)

@@ -240,6 +240,8 @@ def test_batches_of_transposed_copies(generator):
 
 PLAN_WITH_BIAS = {"name": "bias", "sum": [{"deal": "contiguous", "parts": 1}], "epilogue": ["bias"]}
 
+PLAN_WITH_C = {"name": "c", "sum": [{"deal": "contiguous", "parts": 2}], "epilogue": ["linear"]}
+
 
 @pytest.mark.parametrize("named", [{}, {"in_dtype": "f16"}, {"out_dtype": "f32"}, {"instr": "HMMA.16816.F32"}])
 def test_unsigned_c(named):
@@ -260,6 +262,23 @@ def test_unsigned_c(named):
     np.testing.assert_array_equal(d, [[21, 23]] * 2)
     gemm = softmma.gemm(a, a.T, plan=PLAN_WITH_BIAS, bias=np.array([[5, 7]], np.uint32), **on)
     np.testing.assert_array_equal(gemm.d, d)
+
+
+@pytest.mark.parametrize("named", [{}, {"in_dtype": "f16"}])
+def test_unsigned_c_of_studies(named):
+    """In studies C holds encodings under the same condition."""
+    a, c, on = np.ones((2, 16), np.float16), np.full((2, 2), 5, np.uint32), {"on": ["A100", "H100"], **named}
+    numbers = c.view(np.float32) if named else c.astype(np.float32)
+    assert softmma.trace(a, a.T, c, at=(0, 0), **on).value == softmma.trace(a, a.T, numbers, at=(0, 0), **on).value
+    assert softmma.tolerance(a, a.T, c, **on).value == softmma.tolerance(a, a.T, numbers, **on).value
+    assert softmma.sweep("k=8,16", a, a.T, c, **on).value == softmma.sweep("k=8,16", a, a.T, numbers, **on).value
+    for plan, k in [(None, 16), (PLAN_WITH_C, 64)][: 2 if named else 1]:  # with a plan, formats must be named
+        x, on = np.ones(k, np.float16), {**named, "on": "H100", "plan": plan}
+        assert softmma.explain(x, x, c[0, 0], **on).text == softmma.explain(x, x, numbers[0, 0], **on).text
+    for study in softmma.trace, softmma.tolerance:
+        mixed = ["A100", "A100:f16"]
+        with pytest.raises(ValueError, match="c: unsigned integers are encodings on A100:f16, .* numbers on A100;"):
+            study(a, a.T, c, on=mixed)
 
 
 def test_unsigned_scale_factors_of_a_plan():
