@@ -265,6 +265,9 @@ check 'explain: and nothing else' [ ! -s silent.txt ]
 d=$(tail -n 1 rows.txt | sed 's/.* //')
 gives 'explain: a row of a vector file' 0 "^d = 0x$d = " explain --row 3 rows.txt
 gives 'explain: a row, on another GPU' 0 '^T-FDPA, F = 24, L = 8' explain --row 3 --on A100 --instr HMMA.16816.F32 rows.txt
+runs 0 vectors convert rows.txt rows.json
+gives 'explain: a row of a vector file in JSON' 0 "^d = 0x$d = " explain --row 3 rows.json
+check 'vectors record: a vector file in JSON' runs 0 vectors record rows.json -o recorded.txt
 fails 'explain: no such row' '--row: rows.txt has fewer than 4 rows' explain --row 4 rows.txt
 fails 'explain: a row that does not fit' 'rows.txt does not fit mma.m8n8k4.f32.f16.f16.f32: K is 4 in one and 16 in the' \
   explain --row 1 --on V100 --instr HMMA.884.F32.F32 rows.txt
@@ -758,6 +761,9 @@ fails 'gemm: neither --instr nor --in' '--instr NAME or --in FORMAT is missing' 
 fails 'gemm: no GPU' '--on is missing' gemm --in f16 A.npy B.npy -o N.npy
 fails 'gemm: no output' '-o is missing' gemm --on H100 --in f16 A.npy B.npy
 fails 'gemm: bad alpha' "--alpha: 'x': invalid numeric value" "${gemm[@]}" A.npy B.npy --alpha x
+fails 'gemm: empty alpha' "--alpha: '': invalid numeric value" "${gemm[@]}" A.npy B.npy --alpha ''
+fails 'gemm: great alpha' "--alpha: '1e999': number too large or too small" "${gemm[@]}" A.npy B.npy --alpha=1e999
+fails 'gemm: small alpha' "--alpha: '1e-999': number too large or too small" "${gemm[@]}" A.npy B.npy --alpha 1e-999
 fails 'gemm: bad --split-k' '--split-k: 0 is not a number of slices' "${gemm[@]}" A.npy B.npy --split-k 0
 fails 'gemm: negative --promote-every' '--promote-every: -16 is negative' "${gemm[@]}" A.npy B.npy --promote-every=-16
 fails 'gemm: uneven --promote-every' "--promote-every: 5 is not a multiple of the instruction's K, 16" \
@@ -973,6 +979,8 @@ check 'tolerance measures at least 64 x 64' grep -q 'measured on 4096 elements o
 gives 'tolerance --paste' 0 '^torch.*0\.5 \* \(A\.double\(\) @ B\.double\(\)\) \+ 3 \* C\.double\(\), rtol=' \
   tolerance "${small[@]}" --with-c --alpha .5 --beta 3 --paste
 check 'tolerance --paste prints no table' [ "$(wc -l <in/stdout)" -eq 4 ]
+fails 'tolerance --paste: data' '--paste: --json prints data; leave one out' tolerance "${small[@]}" --paste --json
+fails 'tolerance: no GPU' '--in: no GPU has f16 with results in bf16' tolerance --out bf16
 gives 'tolerance: a missing C' 0 '^beta C missing .*refused by .*refused by .*refused by ' tolerance "${small[@]}" --with-c
 gives 'tolerance: what no rtol and atol refuse' 0 \
   '^D times 1\.1: no rtol and atol that accept these GPUs can refuse it on all of them; .* \(softmma\.assert_close\) refuses it$' \

@@ -53,6 +53,14 @@ check 'BLOCK_K' grep -q '^BLOCK_K: tiles of K do not matter' in/stdout
 gives 'JSON: order' 1 '"order": "matters"' diff --permute H100 --json
 check 'has the row of the order' has '(.exchanged | length) == 2 and .row.d[0] != .row.d[1]'
 check 'has what zeros do' has '.zeros == "change nothing"'
+printf '%s' '{"softmma-unit": 1, "name": "st", "algorithm": "ST-FDPA", "k": 64, "a": "e2m1", "b": "e2m1", "c": "f32",
+  "d": "f32", "scale": "ue8m0", "scale_block": 16, "block": 64, "alignment_bits": 25, "zero_exponent": -133,
+  "rounding": "toward-zero"}' >scaled.json
+runs 2 diff --permute ./scaled.json --rows 100
+check 'a fused sum of several scale blocks' grep -q '^any order, proved, of the 16 products of each scale block, ' in/stdout
+runs 2 diff --permute ./scaled.json -k 64 --rows 100 -o answer.txt
+check 'the file of an answer that cannot tell' grep -q '^any order, proved for K = 64, of k = 0 and 1 to 15$' answer.txt
+gives 'K of one scale block' 0 '^order of k: any, proved for K = 16' diff --permute ./scaled.json -k 16 --rows 100
 runs 2 diff --permute B200:nvfp4 --rows 1000
 check 'cannot tell' grep -q '^order of k: cannot tell, because ' in/stdout
 

@@ -593,6 +593,7 @@ print(any(isinstance(y, list) and y and isinstance(y[0], dict) for y in x))')" =
   fi
 done
 fails 'no table' 'no list of records' show e4m3 --csv
+fails 'never a table' '--csv: unknown option; type --json' dot --csv
 fails 'a table in a file of gemm' 'no csv file is written here' gemm H100:f16 A.npy B.npy -o E.csv
 alike 'random data to compare' 1 'compare V100 H100 --shape 64x64x4096' 'compare V100 H100' \
   'compare V100 H100 -k 4096 --data normal --seed 0' 'compare V100 H100 --random --size 64x64x4096'
@@ -623,6 +624,13 @@ gives 'results beyond a tolerance' 1 '^differ by more than atol 1e-12 \+ rtol 0 
 
 # ---- Numbers of a format ----
 
+runs 0 show e4m3 '1.5 0x7e'
+check 'an encoding among numbers' grep -q '0x7e is read as the number 126; encodings take a list of their own' in/stderr
+fails 'too many instructions' '--instr: 3 names for 2 targets' diff V100 V100 --rows 1 \
+  --instr mma.m8n8k4.f32.f16.f16.f32,mma.m8n8k4.f16.f16.f16.f16,none
+touch 12
+runs 0 vectors gen V100:f16 --rows 12 -o twelve.txt
+runs 0 coverage V100:f16 --rows 10 --search 0
 gives 'an encoding' 0 '^e4m3 +0x7e: sign 0, exponent 1111, fraction 110$' show e4m3 0x7e
 check 'an encoding: its value' grep -qx 'value  *448' in/stdout
 alike 'a number of a format' 0 'show e4m3 0x7e' 'show e4m3 448'

@@ -187,6 +187,13 @@ static void add_key(changes *c, const smma_instruction *i, smma_change_sort sort
   if (!c->failed) sort_nearest(c->list + first, c->count - first);
 }
 
+/* Reports whether the instruction's own rule has a parameter of the key's name, so that the change is listed already.
+ */
+static bool is_of_rule(const smma_instruction *i, const smma_key *key) {
+  const smma_key *own = smma_find_key(smma_algorithm_of(&i->rule->rule), key->key, strlen(key->key));
+  return own && own->of_rule;
+}
+
 static void add_steps(changes *c, const smma_instruction *i, const smma_composition *p) {
   smma_custom custom = smma_custom_of(i);
   custom.named.rule.algorithm = SMMA_COMPOSITION;
@@ -200,7 +207,7 @@ static void add_steps(changes *c, const smma_instruction *i, const smma_composit
         add_key(c, i, SMMA_CHANGED_BOTH, step, key, smma_key_of_step(s, key));
     }
   for (const smma_key *key = NULL; (key = smma_parameter_next_of_whole(key));)
-    add_key(c, i, SMMA_CHANGED_STEP, -1, key, smma_custom_get(&custom, key));
+    if (!is_of_rule(i, key)) add_key(c, i, SMMA_CHANGED_STEP, -1, key, smma_custom_get(&custom, key));
 }
 
 smma_change *smma_changes_of(const smma_instruction *i, size_t *count) {

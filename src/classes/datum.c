@@ -5,9 +5,8 @@
 enum { TEXT = 400 };
 
 bool smma_class_is_bound(const smma_mismatch_class *c, const smma_class_words *w) {
-  const int k = w->instruction->k;
-  const uint64_t all = k == 64 ? ~UINT64_C(0) : (UINT64_C(1) << k) - 1;
-  return c->is_placed && (c->places & all) != all;
+  const int k = w->instruction->k; /* at most SMMA_MOST_PLACES if the places are known */
+  return c->is_placed && c->places << (64 - k) != ~UINT64_C(0) << (64 - k);
 }
 
 size_t smma_classes_watched(const smma_classes *f) {
@@ -67,8 +66,9 @@ static smma_datum *class_datum(const smma_classes *f, const smma_mismatch_class 
   smma_put_flag(d, "estimate", c->is_estimate);
   smma_put_flag(d, "model", c->is_model);
   smma_put_flag(d, "partly", c->is_partly);
+  if (c->is_partly) smma_put_count(d, "minimised", (uint64_t)c->simples);
   smma_put_count(d, "refuting", c->refuting);
-  smma_datum_put(d, "change", c->is_changed ? change_datum(&c->change) : smma_datum_null());
+  smma_datum_put(d, "change", c->is_changed || c->is_partly ? change_datum(&c->change) : smma_datum_null());
   smma_datum_put(d, "or", others_datum(c));
   smma_put_count(d, "or_others", c->others);
   smma_datum_put(d, "places", smma_class_is_bound(c, w) ? places_datum(c->places) : smma_datum_null());
@@ -87,6 +87,7 @@ smma_datum *smma_classes_datum(const smma_classes *f, const smma_class_words *w)
   smma_put_count(d, "together", f->together);
   smma_put_real(d, "together_mismatches", f->together_mismatches);
   smma_put_count(d, "unsorted", f->unsorted);
+  smma_put_flag(d, "ended", f->is_ended);
   smma_put_count(d, "gone", w->agreeing_again);
   smma_put_count(d, "tried", f->tries);
   smma_datum_put(d, "list", list);

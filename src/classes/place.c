@@ -35,10 +35,12 @@ static bool ask_which(smma_class_work *w, const smma_class_condition *j, const s
   return true;
 }
 
+static bool moves_together(const smma_instruction *i) { return i->k > 1 && !(i->k & (i->k - 1)) && !i->scale_block; }
+
 /* Moves all products together from k to k ^ x, for every x, so that products in one aligned group of 2^n stay in one
    group. Sets `*places` to all k that had a product while the units still differed, and `*often` to whether they differ
-   for at least a quarter of all x. If K is no power of 2, or there are scale factors, moves nothing and sets `*places`
-   to all k. */
+   for at least a quarter of all x. If K is 1 or no power of 2, or there are scale factors, moves nothing and sets
+   `*places` to all k. */
 static bool ask_moved(smma_class_work *w, const smma_class_condition *j, smma_rows *rows, const smma_row *row,
                       uint64_t *places, bool *often) {
   const smma_instruction *i = w->request->instruction;
@@ -46,7 +48,7 @@ static bool ask_moved(smma_class_work *w, const smma_class_condition *j, smma_ro
   int differ = 0;
   *often = false;
   *places = ~UINT64_C(0);
-  if (i->k & (i->k - 1) || i->scale_block) return true;
+  if (!moves_together(i)) return true;
   for (int x = 0; x < i->k; x++) {
     smma_row variant = *row;
     for (int k = 0; k < i->k; k++) variant.a[k ^ x] = row->a[k], variant.b[k ^ x] = row->b[k];
@@ -64,9 +66,9 @@ static bool ask_moved(smma_class_work *w, const smma_class_condition *j, smma_ro
 }
 
 /* Sets `*places` to the first k whose product makes the mismatch disappear wherever it is moved to. If there is none,
-   leaves `*places` unchanged. */
+   leaves `*places` unchanged. Sets `*moved` if a product can be moved at all. */
 static bool ask_bound(smma_class_work *w, const smma_class_condition *j, smma_rows *rows, const smma_row *row,
-                      uint64_t *places) {
+                      uint64_t *places, bool *moved) {
   const smma_instruction *i = w->request->instruction;
   int end[SMMA_MOST_PLACES], count = 0;
   bool differs[MOST_TERMS * SMMA_MOST_PLACES];
@@ -81,6 +83,7 @@ static bool ask_bound(smma_class_work *w, const smma_class_condition *j, smma_ro
     end[k] = count;
   }
   if (!ask_which(w, j, rows, count, differs)) return false;
+  *moved = *moved || count > 0;
   for (int k = 0, n = 0; k < i->k; k++) {
     bool bound = end[k] > n;
     for (; n < end[k]; n++) bound = bound && !differs[n];
@@ -96,8 +99,9 @@ static bool ask_bound(smma_class_work *w, const smma_class_condition *j, smma_ro
 static bool ask_places(smma_class_work *w, const smma_class_condition *j, smma_rows *rows, smma_mismatch_class *c) {
   bool often;
   if (!ask_moved(w, j, rows, &c->row, &c->places, &often)) return false;
+  c->is_placed = moves_together(w->request->instruction);
   /* If the mismatch occurs for that many k, it does not need a certain one. */
-  return often || ask_bound(w, j, rows, &c->row, &c->places);
+  return often || ask_bound(w, j, rows, &c->row, &c->places, &c->is_placed);
 }
 
 bool smma_class_place(smma_class_work *w, smma_mismatch_class *c, int change) {
@@ -109,7 +113,6 @@ bool smma_class_place(smma_class_work *w, smma_mismatch_class *c, int change) {
   if (w->request->instruction->k > SMMA_MOST_PLACES || !smma_class_can_ask(w) || !c->is_simplified || terms == 0 ||
       terms > MOST_TERMS || smma_class_is_ended(w))
     return true;
-  c->is_placed = true;
   good = smma_rows_allocate(w->request->instruction, MOST_TERMS * SMMA_MOST_PLACES, &rows) || smma_no_memory(w->error);
   good = good && ask_places(w, &j, &rows, c);
   smma_rows_free(&rows);

@@ -249,9 +249,14 @@ void smma_print_datum(smma_datum *datum) {
   smma_datum_free(datum);
 }
 
+static bool is_finished;
+
+bool smma_output_is_finished(void) { return is_finished; }
+
 int smma_finish_output(int status) {
   if (*of_output.text) return smma_complain("%s", of_output.text);
-  if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+  is_finished = fflush(stdout) == 0 && !ferror(stdout);
+  if (is_finished) return status;
   return smma_complain("could not write the output; is the disk full or the pipe closed?");
 }
 

@@ -168,6 +168,10 @@ void smma_print_datum(smma_datum *datum);
    the end of each command. */
 int smma_finish_output(int status);
 
+/* Reports whether the command has finished its output. This can be so although its status is SMMA_EXIT_FAILED, which
+   some commands also return for an answer such as "cannot tell". */
+bool smma_output_is_finished(void);
+
 /* Progress of long work: a line on stderr, updated once a second, if stderr is a terminal. The line shows the rate and,
    if `all` is not 0, the remaining time. */
 typedef struct {

@@ -79,7 +79,7 @@ static int prove(int argc, const char **argv) {
        "for one target: decide whether the order of k and the size BLOCK_K change the result", NULL},
       SMMA_PLANS_OPTION(&plans, "targets"),
       {"k", 'k', POPT_ARG_LONGLONG, &k, 0, "K of the product (default: every K)", "K"},
-      {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "largest number of test vectors to search",
+      {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "about how many test vectors to search",
        "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
@@ -88,7 +88,8 @@ static int prove(int argc, const char **argv) {
           argc, argv, options, 0, 0,
           "Decides whether two targets compute the same function for products of any K. 'equal' is proved from\n"
           "their rules, and 'different' comes with a test vector that separates them; otherwise the answer is\n"
-          "that it cannot tell. Exit status: 0 equal, 1 different, 2 cannot tell.\n",
+          "that it cannot tell. Exit status: 0 equal (for every K, or for the multiples that it prints),\n"
+          "1 different, 2 cannot tell.\n",
           &status))
     return status;
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
@@ -128,6 +129,12 @@ static const char *next_name(const char **list, char name[160]) {
   name[length] = 0;
   if ((*list)[length] == ',') *list += length + 1;
   return name;
+}
+
+static int names_of(const char *list) {
+  int names = list != NULL;
+  for (; list && *list; list++) names += *list == ',';
+  return names;
 }
 
 /* Fills `x` from the next GPU of the list. */
@@ -201,6 +208,8 @@ int smma_command_diff(int argc, const char **argv) {
     count++;
   }
   if (count < 2) smma_die("one target has nothing to be compared with; for example softmma diff A100 H100");
+  if (names_of(choice.instr) > count)
+    smma_die("--instr: %d names for %d targets; give one for all, or one for each", names_of(choice.instr), count);
   smma_note_default_format(all, s->side.instruction, &choice);
   same = count > 2 ? print_several(s, count, (uint64_t)rows, (uint64_t)seed, json)
                    : print_two(s, (uint64_t)rows, (uint64_t)seed, json);

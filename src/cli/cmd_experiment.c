@@ -171,9 +171,14 @@ static char *part_name(const experiment_options *o, const smma_experiment *e) {
   return file_name(o, e, ending);
 }
 
-/* Finds the results of shards in the folder, unless this run computes a shard itself. */
-static void find_shards(const experiment_options *o, const smma_experiment *e, glob_t *found) {
-  char *pattern = file_name(o, e, "csv.shard-*-of-*");
+/* Finds the results of shards of the file `csv`, unless this run computes a shard itself. */
+static void find_shards(const experiment_options *o, const char *csv, glob_t *found) {
+  static const char ending[] = ".shard-*-of-*";
+  char *pattern = malloc(2 * strlen(csv) + sizeof ending), *end = pattern;
+  if (!pattern) smma_die("out of memory");
+  for (; *csv; *end++ = *csv++)
+    if (strchr("*?[\\", *csv)) *end++ = '\\'; /* the character itself, and no pattern */
+  memcpy(end, ending, sizeof ending);
   *found = (glob_t){0};
   if (!o->shards && glob(pattern, 0, NULL, found) != 0) found->gl_pathc = 0;
   free(pattern);
@@ -194,7 +199,7 @@ static int run_experiment(const experiment_options *o, const smma_experiment *e)
     if (!smma_experiment_set(&run, *a, &error)) smma_die("--set: %s", error.text);
   make_directory(o->directory);
   smma_require(smma_check_writable(csv, "-o", &error), &error);
-  find_shards(o, e, &shards);
+  find_shards(o, csv, &shards);
   state.more = (const char *const *)shards.gl_pathv, state.count = shards.gl_pathc;
   smma_wait_for_interruption(); /* an interruption takes effect after the current cells */
   smma_progress_start(&progress, NULL, 1);

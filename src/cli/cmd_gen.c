@@ -17,7 +17,7 @@ static bool write_rows(FILE *stream, const void *content, smma_error *error) {
   done = smma_gen(request, stream, &result, error);
   smma_progress_end();
   if (done && request->covers && request->rows && request->rows < result.cover)
-    smma_note("--rows: %llu test vectors do not cause all events; %zu do, and are all written",
+    smma_note("--rows: %llu test vectors cause fewer events than the %zu below, which are all written",
               (unsigned long long)request->rows, result.cover);
   if (done && request->covers)
     smma_note("%zu rows make %zu of %zu events happen that are not impossible; %llu were tried", result.cover,

@@ -146,7 +146,7 @@ int smma_command_infer(int argc, const char **argv) {
   request.neighbours = (uint64_t)neighbours;
   request.budget = (uint64_t)budget;
   request.most_rows = (uint64_t)most_rows;
-  request.tell = isatty(STDERR_FILENO) ? tell : NULL;
+  request.tell = isatty(STDERR_FILENO) && !smma_is_quiet ? tell : NULL;
   smma_wait_for_interruption(); /* the report has the best model so far */
   smma_require(smma_infer(&request, &found, &error), &error);
   datum = smma_inference_datum(&request, &found);

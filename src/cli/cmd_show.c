@@ -50,7 +50,8 @@ static int show_formats(smma_datum *formats, bool json) {
 static int show_encodings(const char *name, const char *values, bool json) {
   const smma_format format = smma_format_from_text(name);
   const bool hex = strncmp(values, "0x", 2) == 0 && !strpbrk(values, "p.");
-  const smma_list_form form = {"VALUE", format, SMMA_ROUND_NEAREST_EVEN, hex, &smma_notes_printed};
+  const smma_list_form form = {
+      "VALUE", format, SMMA_ROUND_NEAREST_EVEN, hex, &smma_notes_printed, "a list of their own that begins with 0x"};
   smma_error error;
   int count;
   if (format == SMMA_NO_FORMAT)

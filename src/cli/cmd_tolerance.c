@@ -31,7 +31,7 @@ static void add_all(const tolerance_options *o, smma_prepared_targets *x) {
   count = smma_find_targets(&formats, x->product);
   for (size_t i = 0; i < count; i++)
     smma_require(smma_add_target(x, x->product[i].label, x->product[i].instruction, &error), &error);
-  if (!count) smma_die("--in: no GPU has %s with results in %s", o->choice.in, smma_format_text(formats.d));
+  if (!count) smma_die("--in: no GPU has %s with results in %s", in, smma_format_text(formats.d));
 }
 
 /* Adds the targets of a sweep over formats: every format of the sweep that a GPU of --on has. */
@@ -211,7 +211,8 @@ static int run_sweep(const tolerance_options *o, const char **paths) {
   if (o->paste) smma_die("--paste: a sweep gives no rtol and atol; leave it out");
   if (!smma_sweep_parse(o->sweep, &r.sweep, &error)) smma_die_of(&error);
   if (r.sweep.kind == SMMA_SWEEP_K && o->k) smma_die("--k: --sweep gives it; leave it out");
-  if (r.sweep.kind == SMMA_SWEEP_DATA && smma_given_option("data")) smma_die("--data: the sweep gives it; leave it out");
+  if (r.sweep.kind == SMMA_SWEEP_DATA && smma_given_option("data"))
+    smma_die("--data: the sweep gives it; leave it out");
   check_operands(o, paths);
   is_accurate = smma_sweep_is_accurate(&r.sweep) && paths[0];
   files = is_accurate ? NULL : describe_files(o, paths);
@@ -253,6 +254,7 @@ static int run(const tolerance_options *o, const char **paths) {
   smma_error error;
   if (o->plot) smma_die("--plot: it draws a sweep; for example --sweep k=64..16384 --plot %s", o->plot);
   check_operands(o, paths);
+  if (o->paste && o->json) smma_die("--paste: %s prints data; leave one out", smma_prints_csv ? "--csv" : "--json");
   smma_files *files = describe_files(o, paths);
   prepare(o, NULL, &x, files, &request);
   take_operands(o, files, &x, &request);

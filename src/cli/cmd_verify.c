@@ -120,10 +120,10 @@ int smma_command_verify(int argc, const char **argv) {
       POPT_TABLEEND};
   q.paths = smma_parse_options(
       argc, argv, options, 1, 1 << 20,
-      "In a directory, checks binary vector files, and .txt files with the header of a vector file; - is\n"
-      "standard input. For a binary file, the number after its name counts test vectors from 1. Compares\n"
-      "all bits, also those of NaN. Any two NaN are equal if the instruction's rule leaves its NaN open\n"
-      "('softmma show').\n",
+      "In a directory, checks binary vector files, and .txt, .csv, .json and .jsonl files that begin as\n"
+      "vector files; - is standard input. For a binary file, the number after its name counts test vectors\n"
+      "from 1. Compares all bits, also those of NaN. Any two NaN are equal if the instruction's rule leaves\n"
+      "its NaN open ('softmma show').\n",
       &status);
   if (!q.paths) return status;
   if (most < 0) smma_die("--show: %lld is negative", most);

@@ -92,8 +92,9 @@ static int run(int argc, const char **argv) {
   if (argc < 2) return missing_command();
   if (strcmp(argv[1], "--help") == 0) return print_help();
   command = smma_find_command(argv[1]);
-  return command ? smma_run_command(command, argc - 1, argv + 1)
-                 : incomplete_command(argv[1], argc > 2 && strcmp(argv[2], "--help") == 0);
+  return command
+             ? smma_run_command(command, argc - 1, argv + 1)
+             : incomplete_command(argv[1], argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0));
 }
 
 /* Shortens the time that OpenMP threads (of GCC and clang) spin while they wait. By default they spin so long that, on

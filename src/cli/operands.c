@@ -5,7 +5,7 @@
 
 smma_list_form smma_operand_form(const smma_operand_options *o, const char *option, smma_format format,
                                  smma_rounding rounding) {
-  return (smma_list_form){option, format, rounding, o->hex, &smma_notes_printed};
+  return (smma_list_form){option, format, rounding, o->hex, &smma_notes_printed, "--hex"};
 }
 
 static bool read_one(const smma_operand_options *o, const char *text, const char *example, const char *option,

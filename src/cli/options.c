@@ -1,7 +1,9 @@
-/* Reads a command's options with popt: adds common options and other names of options, reads integers itself, joins
+/* Reads a command's options with popt: adds common options and other names of options, reads numbers itself, joins
    lists that are given in several parts, and turns arguments that name targets into values of --on. */
 #include <ctype.h>
+#include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -98,6 +100,8 @@ static bool is_integer(const struct poptOption *o) {
   return type == POPT_ARG_INT || type == POPT_ARG_LONGLONG;
 }
 
+static bool is_real(const struct poptOption *o) { return (o->argInfo & POPT_ARG_MASK) == POPT_ARG_DOUBLE; }
+
 static bool is_string(const struct poptOption *o) { return (o->argInfo & POPT_ARG_MASK) == POPT_ARG_STRING; }
 
 static long long integer_of(const struct poptOption *o) {
@@ -106,18 +110,21 @@ static long long integer_of(const struct poptOption *o) {
 
 static bool is_group(const struct poptOption *o) { return o->arg == smma_no_options; }
 
-/* Writes the default of an integer or a string into its description. */
+/* Writes the default of a number or a string into its description. */
 static void describe_default(const struct poptOption *o, char *text, size_t size) {
   if (!(o->argInfo & POPT_ARGFLAG_SHOW_DEFAULT))
     snprintf(text, size, "%s", o->descrip ? o->descrip : "");
   else if (is_integer(o))
     snprintf(text, size, "%s (default: %lld)", o->descrip, integer_of(o));
+  else if (is_real(o))
+    snprintf(text, size, "%s (default: %g)", o->descrip, *(double *)o->arg);
   else
     snprintf(text, size, "%s (default: %s)", o->descrip, *(char **)o->arg);
 }
 
-/* Copies the table to `popt_table`. Gives each option the value index + 1, which popt then returns. popt reads integers
-   as strings, and store_integer parses them. Fills `all_groups` with the groups, and returns their number. */
+/* Copies the table to `popt_table`. Gives each option the value index + 1, which popt then returns. popt reads numbers
+   as strings, and store_integer and store_real parse them. Fills `all_groups` with the groups, and returns their
+   number. */
 static int build_popt_table(const struct poptOption *table) {
   int groups = 0;
   all_groups[groups++] = (struct poptOption){NULL, 0, POPT_ARG_INCLUDE_TABLE, popt_table, 0, "Options:", NULL};
@@ -131,11 +138,11 @@ static int build_popt_table(const struct poptOption *table) {
     }
     if (is_group(&table[i])) continue;
     popt_table[i].val = i + 1;
-    if (!is_string(&table[i]) && !is_integer(&table[i])) continue;
+    if (!is_string(&table[i]) && !is_integer(&table[i]) && !is_real(&table[i])) continue;
     describe_default(&table[i], descriptions[i], sizeof descriptions[i]);
     popt_table[i].descrip = descriptions[i];
     popt_table[i].argInfo &= ~(unsigned)POPT_ARGFLAG_SHOW_DEFAULT;
-    if (!is_integer(&table[i])) continue;
+    if (is_string(&table[i])) continue;
     popt_table[i].argInfo = POPT_ARG_STRING;
     popt_table[i].arg = NULL;
   }
@@ -147,14 +154,10 @@ static int store_integer(const struct poptOption *o, int index) {
   char *text = poptGetOptArg(context);
   long long value = 0;
   const bool is_int = (o->argInfo & POPT_ARG_MASK) == POPT_ARG_INT;
-  if (text && access(text, F_OK) == 0 && strcmp(o->longName, "rows") == 0) {
-    const int status =
-        smma_complain("--rows: '%s' is a file; 'softmma verify %s --unit UNIT' runs its test vectors", text, text);
-    free(text);
-    return status;
-  }
   const bool good = text && smma_read_count(text, &value) && (!is_int || (value <= INT_MAX && value >= INT_MIN));
-  if (!good)
+  if (!good && text && *text && access(text, F_OK) == 0 && strcmp(o->longName, "rows") == 0)
+    smma_complain("--rows: '%s' is a file; 'softmma verify %s --unit UNIT' runs its test vectors", text, text);
+  else if (!good)
     smma_complain("--%s: '%s' is no " SMMA_COUNT_WORDS "%s", o->longName, text ? text : "",
                   is_int ? ", or is too large" : ", or not below 2^63");
   free(text);
@@ -165,6 +168,24 @@ static int store_integer(const struct poptOption *o, int index) {
   else if (good)
     *(long long *)o->arg = value;
   return good ? SMMA_EXIT_EQUAL : SMMA_EXIT_FAILED;
+}
+
+/* Reads the value of an option that is a real number, whose text popt has just read. */
+static int store_real(const struct poptOption *o) {
+  char *text = poptGetOptArg(context), *end = text;
+  double value = 0;
+  errno = 0;
+  if (text) value = strtod(text, &end);
+  const int refused = end == text || *end                               ? POPT_ERROR_BADNUMBER
+                      : errno == ERANGE && (value == 0 || isinf(value)) ? POPT_ERROR_OVERFLOW
+                                                                        : 0;
+  if (refused)
+    smma_complain("--%s: '%s': %s (see 'softmma %s --help')", o->longName, text ? text : "", poptStrerror(refused),
+                  command->name);
+  else
+    *(double *)o->arg = value;
+  free(text);
+  return refused ? SMMA_EXIT_FAILED : SMMA_EXIT_EQUAL;
 }
 
 /* ---- Repeated options: a list gets further elements; for any other option the last value counts ---- */
@@ -185,9 +206,10 @@ static int append_to_list(const struct poptOption *o, char *before) {
    option that replaces them. */
 static const struct poptOption *former_letter;
 
-/* Reports whether the command prints results as JSON and writes no file of its own, so that it also prints CSV. */
+/* Reports whether the command prints a table as JSON and writes no file of its own, so that it also prints CSV. */
 static bool prints_csv(const struct poptOption *table) {
-  return smma_find_option(table, "json") && !smma_find_option(table, "output") && !smma_find_option(table, "csv");
+  return !smma_has_word("dot tree self-test", command->name) && smma_find_option(table, "json") &&
+         !smma_find_option(table, "output") && !smma_find_option(table, "csv");
 }
 
 static int asks_quiet;
@@ -247,6 +269,7 @@ static int take_value(const struct poptOption *table, const struct poptOption *o
   while (table[index].arg != o->arg) index++;
   is_set[index] = true;
   if (is_integer(o)) return store_integer(o, index);
+  if (is_real(o)) return store_real(o);
   if (!is_string(o)) return SMMA_EXIT_EQUAL;
   if (!*(char **)o->arg) return smma_complain("out of memory"); /* popt failed to copy it */
   if (is_form_of_output(o)) return take_form(table, o, index, given);
@@ -405,12 +428,23 @@ static bool is_file(const char *text) {
   return stat(text, &of) == 0 && (!S_ISDIR(of.st_mode) || strstr(command->arguments, "DIRECTORY"));
 }
 
+/* Reports whether a JSON file is one of test vectors: it begins by naming an instruction. */
+static bool is_vector_file(const char *path) {
+  char text[512] = "";
+  FILE *file = fopen(path, "r");
+  const size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+  if (file) fclose(file);
+  text[length] = 0;
+  return strstr(text, "\"instruction\"") && !strstr(text, "\"softmma-unit\"");
+}
+
 /* Reports whether an argument names a target and not a file. A command whose usage begins with FILE reads JSON files,
-   and an index of .safetensors files holds matrices. */
+   an index of .safetensors files holds matrices, and other JSON files are test vectors or custom units. */
 static bool is_target(const char *text) {
   if (!*text) return true; /* to be refused as the name of a target */
   if (smma_ends_with(text, ".json"))
-    return !smma_ends_with(text, ".index.json") && strncmp(command->arguments, "FILE", strlen("FILE")) != 0;
+    return !smma_ends_with(text, ".index.json") && strncmp(command->arguments, "FILE", strlen("FILE")) != 0 &&
+           !is_vector_file(text);
   return !is_file(text) && smma_names_target(text);
 }
 
@@ -448,7 +482,7 @@ static bool take_program(const struct poptOption *table, const char *text) {
 static bool take_custom_unit(const struct poptOption *table, const char *text) {
   const struct poptOption *unit = smma_find_option(table, "unit"), *on = smma_find_option(table, "on");
   if (!unit || !on || is_set[unit - table] || smma_takes_list(on) || !*(char **)on->arg ||
-      !smma_ends_with(text, ".json"))
+      !smma_ends_with(text, ".json") || is_vector_file(text))
     return false;
   *(char **)unit->arg = strdup(text);
   is_set[unit - table] = true;

@@ -53,9 +53,10 @@ int smma_finish_redirection(int status) {
   smma_error error;
   if (!redirected.stream) return status;
   if (status != SMMA_EXIT_FAILED) status = smma_finish_output(status);
-  if (status != SMMA_EXIT_FAILED && is_empty(&redirected))
+  const bool empty = is_empty(&redirected);
+  if (status != SMMA_EXIT_FAILED && empty)
     status = smma_complain("-o: %s: nothing was printed; leave -o out", redirected.path);
-  if (status != SMMA_EXIT_FAILED)
+  if (smma_output_is_finished() && !empty)
     return smma_output_commit(&redirected, &error) ? status : smma_complain("-o: %s", error.text);
   smma_output_abandon(&redirected);
   return status;

@@ -30,7 +30,7 @@ typedef struct {
 /* Reports whether a unit can take part in the search; if not, returns false with a message. */
 bool smma_apart_check(smma_unit *unit, const smma_instruction *as, smma_error *error);
 
-/* Finds the fewest vectors that tell all pairs apart, a single vector if possible. Adds others up to the limit,
+/* Finds few vectors that tell all pairs apart, a single vector if one of those searched does. Adds others up to the limit,
    those with the most different results first. Returns false with a message if a unit fails; free `apart` in both
    cases. */
 bool smma_find_apart(const smma_apart_search *search, smma_apart *apart, smma_error *error);

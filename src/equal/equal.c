@@ -451,6 +451,15 @@ static bool find_order(const smma_instruction *i, uint64_t rows, uint64_t seed, 
   return true;
 }
 
+/* Writes which k of a fused sum of `block` products may change places. Products of several scale blocks have different
+   factors. */
+static void tell_fused(const smma_operation *o, int block, char *text, size_t size) {
+  if (o->scale_block && o->scale_block < block)
+    ADD("the %d products of each scale block, and scale blocks of one fused sum with their factors", o->scale_block);
+  else if (block > 1)
+    ADD("the %d products of each fused sum, which has no order", block);
+}
+
 /* Writes which k may change places. A sum of aligned or exact terms has no order. In a chain of rounded additions, only
    the two terms of one addition may change places. */
 static void tell_within(const smma_operation *o, const smma_form *form, char *text, size_t size) {
@@ -458,15 +467,13 @@ static void tell_within(const smma_operation *o, const smma_form *form, char *te
   if (o->rule.nan == SMMA_NAN_OPERAND || o->rule.nan == SMMA_NAN_B_SUM_A)
     return; /* the order decides which NaN is returned */
   if (form->is_chain) {
-    if (block > 1) ADD("the %d products of each fused sum, which has no order", block);
+    tell_fused(o, block, text, size);
     return;
   }
   switch (o->rule.algorithm) {
     case SMMA_TR_FDPA:
     case SMMA_FP8_BY_FP16:
-    case SMMA_C_FDPA:
-      if (block > 1) ADD("the %d products of each fused sum, which has no order", block);
-      return;
+    case SMMA_C_FDPA: tell_fused(o, block, text, size); return;
     case SMMA_GD_FDPA:
       ADD("the %d products of each group, and the groups of each %d products, which a sum joins",
           smma_minimum(o->rule.with.c_fdpa.group, block), block);

@@ -28,7 +28,7 @@ typedef struct {
 } smma_freedom;
 
 /* Compares two instructions, or examines one. If formats of A or B differ, operands are the numbers that both hold, and
-   all NaN are equal. Searches at most `rows` vectors. Returns false with a message if C, D or scale factors have
+   all NaN are equal. Searches about `rows` vectors. Returns false with a message if C, D or scale factors have
    different formats, or if a unit fails. */
 bool smma_find_equality(const smma_instruction *x, const smma_instruction *y, uint64_t rows, uint64_t seed,
                         smma_equality *equality, smma_error *error);

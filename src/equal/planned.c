@@ -265,10 +265,17 @@ static bool exchanged_sum(const smma_planned_pair *x, smma_planned_schedules *c,
   return done;
 }
 
-/* Appends the k below 512 that can provably be exchanged with k = 0 without a change of the sum, and counts them. */
+/* Returns how many k from 0 on have the scale factors of k = 0. */
+static size_t k_of_one_factor(const smma_planned_pair *x, size_t k) {
+  const size_t each = (size_t)x->operation[0].scale_block;
+  return each && each < k ? each : k;
+}
+
+/* Appends the k below 512 that can provably be exchanged with k = 0 without a change of the sum, and counts them. Scale
+   factors keep their places. */
 static bool append_exchangeable(const smma_planned_pair *x, smma_planned_schedules *c, char *text, size_t size,
                                 size_t *count) {
-  const size_t most = c->k < EVERY_K_UP_TO ? c->k : EVERY_K_UP_TO;
+  const size_t same = k_of_one_factor(x, c->k), most = same < EVERY_K_UP_TO ? same : EVERY_K_UP_TO;
   smma_sums sums = {0};
   size_t own, sum, first = 0, before = 0;
   bool done = smma_sums_add(&sums, &x->operation[0], &c->schedule[0], c->k, x->takes_c, &own);
@@ -289,7 +296,7 @@ static bool append_exchangeable(const smma_planned_pair *x, smma_planned_schedul
 static bool prove_exact_order(const smma_planned_pair *x, const smma_planned_schedules *c) {
   smma_planned_equality *r = x->result;
   const bool exact = smma_planned_are_exact(x, c);
-  if (!exact && !smma_wraps(&x->operation[0])) return false;
+  if ((!exact && !smma_wraps(&x->operation[0])) || k_of_one_factor(x, c->k) < c->k) return false;
   for (size_t i = 0, used = 0; i < c->schedule[0].steps * c->schedule[0].k_per_step; i++) {
     used += c->schedule[0].k[i] != SMMA_NO_PRODUCT;
     if (i + 1 == c->schedule[0].steps * c->schedule[0].k_per_step && used < c->k) return false;

@@ -33,7 +33,7 @@ typedef struct {
 } smma_planned_equality;
 
 /* Compares two targets for one K. For k = 0, for every K: proves equality, or finds the least K that tells them
-   apart. Searches at most `rows` vectors. Returns false with a message if the products have different formats, or if
+   apart. Searches about `rows` vectors. Returns false with a message if the products have different formats, or if
    no plan can be followed. */
 bool smma_find_planned_equality(const smma_planned target[2], size_t k, uint64_t rows, uint64_t seed,
                                 smma_planned_equality *equality, smma_error *error);

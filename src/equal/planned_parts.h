@@ -54,7 +54,7 @@ typedef struct {
   size_t k[2];
 } smma_planned_exchange;
 
-/* Searches at most `rows` test vectors, with neutral factors and with others, for products at several choices of k. The
+/* Searches about `rows` test vectors, with neutral factors and with others, for products at several choices of k. The
    result receives the vector found, and the number of vectors searched. Returns false with an error if a unit fails. */
 bool smma_planned_search(const smma_planned_pair *x, const smma_planned_schedules *s, const smma_planned_exchange *e,
                          uint64_t rows, uint64_t seed);

@@ -125,8 +125,10 @@ static bool find_errors(const products *p, const accumulator *a, size_t promote,
   g.threads = 1;
   status = smma_gemm(instruction, &g);
   if (status != SMMA_OK) return smma_fail(error, "%s", smma_status_text(status));
-  for (size_t i = 0; i < p->side * p->side; i++)
-    p->errors[i] = copysign(1, p->exact[i].high) * smma_difference_from(d[i], p->exact[i]) / p->magnitude[i];
+  for (size_t i = 0; i < p->side * p->side; i++) {
+    const double difference = copysign(1, p->exact[i].high) * smma_difference_from(d[i], p->exact[i]);
+    p->errors[i] = p->magnitude[i] == 0 ? 0 : difference / p->magnitude[i]; /* 0: all products are zero, and so is d */
+  }
   return true;
 }
 

@@ -94,7 +94,7 @@ extern const size_t smma_experiment_count;
 /* Returns the experiment of that name, or NULL. */
 const smma_experiment *smma_experiment_find(const char *name);
 
-/* Returns the experiment of that name. Otherwise returns NULL with an error that names the nearest one. */
+/* Returns the experiment of that name. Otherwise returns NULL with an error that lists all. */
 const smma_experiment *smma_experiment_require(const char *name, smma_error *error);
 
 #define SMMA_EXPERIMENT(symbol) extern const smma_experiment smma_experiment_##symbol;

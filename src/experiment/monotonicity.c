@@ -55,6 +55,7 @@ static subject subject_of(const smma_instruction *i) {
   subject s = {.operation = smma_operation_of(i)};
   read_rule(&s);
   s.least = least_product + smma_maximum(s.alignment_bits, s.precision) + 2;
+  s.least = smma_maximum(s.least, least_exponent(i->c) + 1); /* c also holds the number below 2^least */
   s.greatest = smma_minimum(greatest_exponent(i->c), greatest_exponent(i->d)) - 2;
   s.greatest =
       smma_minimum(s.greatest, adds_c_last(&s) ? greatest_product - 1 : greatest_product + s.alignment_bits - 2);

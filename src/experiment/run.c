@@ -31,8 +31,7 @@ bool smma_experiment_set(smma_experiment_run *run, const char *assignment, smma_
 
 void smma_experiment_print_head(const smma_experiment_run *run, FILE *out) {
   const smma_experiment *e = run->experiment;
-  fprintf(out, "# experiment: %s\n# softmma: %s\n# seed: %llu\n", e->name, smma_version(),
-          (unsigned long long)run->seed);
+  fprintf(out, "# experiment: %s\n# softmma: %s\n# seed: %lld\n", e->name, smma_version(), (long long)run->seed);
   for (size_t i = 0; e->parameters[i].name; i++) fprintf(out, "# %s: %s\n", e->parameters[i].name, run->value[i]);
 }
 

@@ -83,10 +83,11 @@ static bool read_value(const char *token, const smma_list_form *f, int index, ui
   errno = 0;
   value = read_number(token, &end);
   if (*end || end == token)
-    return smma_fail(error, "%s[%d]: '%s' is not a number, such as 1.5 or 2^-24 (encodings need --hex)", f->option,
-                     index, token);
+    return smma_fail(error, "%s[%d]: '%s' is not a number, such as 1.5 or 2^-24 (encodings need %s)", f->option, index,
+                     token, f->for_hex);
   if (looks_like_encoding(token, f->format))
-    smma_say(f->notes, "%s[%d]: %s is read as the number %.17g; encodings take --hex", f->option, index, token, value);
+    smma_say(f->notes, "%s[%d]: %s is read as the number %.17g; encodings take %s", f->option, index, token, value,
+             f->for_hex);
   *encoding =
       smma_format_encode(f->format, value, f->rounding, isinf(value) ? SMMA_OVERFLOW_PROPAGATE : SMMA_OVERFLOW_DEFAULT);
   rounded = smma_format_decode(f->format, *encoding);

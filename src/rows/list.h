@@ -15,6 +15,7 @@ typedef struct {
   smma_rounding rounding;
   bool hex;
   const smma_notes *notes;
+  const char *for_hex; /* what encodings need, for notes and errors */
 } smma_list_form;
 
 /* Reads `count` elements. If the text has fewer and `pads` is set, zeros take the place of the others, and a note says
