@@ -87,6 +87,7 @@ static void put_planned_equality(smma_datum *record, const smma_equal_request *r
   smma_put_text(record, "neutral", e->neutral);
   smma_datum_put(record, "row", row_datum(&e->row.witness, &e->row));
   smma_put_count(record, "rows", e->row.witness.rows);
+  smma_put_count(record, "k_searched", e->searched);
 }
 
 static void put_order(smma_datum *record, smma_answer answer, const char *why, smma_datum *row, size_t one,
