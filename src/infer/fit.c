@@ -11,7 +11,8 @@
 /* Number of mismatches of the current model on which another model is tried before it is abandoned. */
 enum { GLANCE = 48 };
 
-/* A prime: evenly spread samples are selected in an order that takes every STRIDE-th of them. */
+/* A prime: evenly spread samples are selected in an order that takes every STRIDE-th of them, unless their number is a
+   multiple of STRIDE, because then this order would take some samples repeatedly and leave out the others. */
 enum { STRIDE = 7919 };
 
 /* The models proposed since smma_fit_clear. */
@@ -113,15 +114,16 @@ static void put_wrong_first(smma_fit *f) {
 bool smma_fit_select(smma_fit *f, size_t count) {
   const size_t samples = f->samples->count;
   size_t *order = f->capacity < samples ? realloc(f->order, samples * sizeof *order) : f->order;
-  size_t hard, evenly;
+  size_t hard, evenly, stride;
   if (samples && !order) return false;
   if (f->capacity < samples) f->order = order, f->capacity = samples;
   f->selected = count < samples ? count : samples;
   hard = f->selected == samples ? 0 : f->hards < SMMA_MOST_HARD ? f->hards : SMMA_MOST_HARD;
   if (hard > f->selected / 2) hard = f->selected / 2;
   evenly = f->selected - hard;
+  stride = evenly % STRIDE ? STRIDE : 1;
   for (size_t i = 0; i < hard; i++) f->order[i] = f->hard[(f->hards - 1 - i) % SMMA_MOST_HARD];
-  for (size_t i = 0; i < evenly; i++) f->order[hard + i] = i * STRIDE % evenly * samples / evenly;
+  for (size_t i = 0; i < evenly; i++) f->order[hard + i] = i * stride % evenly * samples / evenly;
   if (smma_fit_composition(f)->steps) put_wrong_first(f);
   return true;
 }
