@@ -10,11 +10,12 @@
 #include "rows/generate.h"
 
 enum {
-  BASE_ROWS = 96,          /* number of base vectors, to all of which each permutation is applied */
-  MOST_PER_CALL = 16,      /* maximum number of permutations in one call of the unit */
-  MOST_CALLS = 8,          /* maximum number of calls in one search for evidence */
-  MOST_PERMUTATIONS = 512, /* maximum number of permutations listed */
-  SEED_OF_BASE = 0x5717    /* changes the search's seed, so that the base differs from other generated vectors */
+  BASE_ROWS = 96,     /* number of base vectors, to all of which each permutation is applied */
+  MOST_PER_CALL = 16, /* maximum number of permutations in one call of the unit */
+  MOST_CALLS = 8,     /* maximum number of calls in one search for evidence */
+  MOST_PARTS = 512,   /* maximum number of permutations listed, without the exchanges of neighbouring products */
+  MOST_PERMUTATIONS = MOST_PARTS + SMMA_MAXIMUM_K, /* maximum number of permutations listed */
+  SEED_OF_BASE = 0x5717 /* changes the search's seed, so that the base differs from other generated vectors */
 };
 
 /* A permutation of products, and whether the unit's results change with it. */
@@ -58,10 +59,10 @@ static void swap(permutation *x, int i, int j) {
   x->from[j] = kept;
 }
 
-static int add(permutation *all, int count, const permutation *x, int k) {
+static int add(permutation *all, int count, int most, const permutation *x, int k) {
   for (int n = 0; n < count; n++)
     if (memcmp(all[n].from, x->from, (size_t)k) == 0) return count;
-  if (count < MOST_PERMUTATIONS) all[count++] = *x;
+  if (count < most) all[count++] = *x;
   return count;
 }
 
@@ -72,17 +73,18 @@ static int add_parts(permutation *all, int have, int k, int size, bool interleav
   const int count = k / size;
   for (int i = 0; i < size; i++)
     swap(&x, interleaved ? i * count + one : one * size + i, interleaved ? i * count + other : other * size + i);
-  return add(all, have, &x, k);
+  return add(all, have, MOST_PARTS, &x, k);
 }
 
 /* Lists permutations, and returns their number: the reversal, and exchanges of two parts. Parts are single products or
    several, adjacent or interleaved. Each part is exchanged with the part 1, 2 or parts / 2 places before it, and with
-   the first part. */
+   the first part. For large K, MOST_PARTS ends the list early. Then come the exchanges of every product with the next
+   one, and of the last with the first, because only these show a single product that is unlike the others. */
 static int make_permutations(int k, permutation *all) {
   int have = 0;
   permutation reversed = identity(k);
   for (int i = 0; i < k / 2; i++) swap(&reversed, i, k - 1 - i);
-  have = add(all, have, &reversed, k);
+  have = add(all, have, MOST_PARTS, &reversed, k);
   for (int size = k / 2; size > 0; size--) {
     const int parts = k % size ? 0 : k / size;
     for (int interleaved = 0; interleaved <= (size > 1); interleaved++)
@@ -92,6 +94,11 @@ static int make_permutations(int k, permutation *all) {
         if (part >= 2) have = add_parts(all, have, k, size, interleaved, part - 2, part);
         if (part >= parts / 2) have = add_parts(all, have, k, size, interleaved, part - parts / 2, part);
       }
+  }
+  for (int i = 0; i < k; i++) {
+    permutation x = identity(k);
+    swap(&x, i, (i + 1) % k);
+    have = add(all, have, MOST_PERMUTATIONS, &x, k);
   }
   return have;
 }
