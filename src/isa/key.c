@@ -366,6 +366,18 @@ void smma_append_text(char *text, size_t size, const char *format, ...) {
   va_end(arguments);
 }
 
+void smma_name_places(const bool *set, int count, char *text, size_t size) {
+  *text = 0;
+  for (int i = 0; i < count; i++) {
+    int last = i;
+    if (!set[i]) continue;
+    while (last + 1 < count && set[last + 1]) last++;
+    if (last < i + 2) last = i;
+    smma_append_text(text, size, last > i ? "%s%d to %d" : "%s%d", *text ? ", " : "", i, last);
+    i = last;
+  }
+}
+
 const char *smma_key_allowed(const smma_key *key, char *text, size_t size) {
   const char *comma = "";
   text[0] = 0;

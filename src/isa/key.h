@@ -96,6 +96,9 @@ const char *smma_key_allowed(const smma_key *key, char *text, size_t size);
 /* Appends formatted text to the text in `text`, up to `size` bytes in all. */
 void smma_append_text(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* Writes the numbers below `count` for which `set` is true, for example "0 to 7, 9". */
+void smma_name_places(const bool *set, int count, char *text, size_t size);
+
 /* Returns the floating-point formats of format.def that operands can have, as a set of smma_format_bit. */
 unsigned smma_operand_formats(void);
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa/key.h"
+
 enum { MOST_VALUES = 8 };
 
 /* The different values that one probe found, in the order in which it found them. */
@@ -16,20 +18,6 @@ typedef struct {
   int count; /* number of values */
   bool many; /* there are more values than fit */
 } values;
-
-void smma_name_places(const bool *set, int count, char *text, size_t size) {
-  size_t length = 0;
-  *text = 0;
-  for (int i = 0; i < count && length < size; i++) {
-    int last = i;
-    if (!set[i]) continue;
-    while (last + 1 < count && set[last + 1]) last++;
-    if (last < i + 2) last = i;
-    length += (size_t)snprintf(text + length, size - length, "%s%d", length ? ", " : "", i);
-    if (last > i && length < size) length += (size_t)snprintf(text + length, size - length, " to %d", last);
-    i = last;
-  }
-}
 
 /* ---- Places ---- */
 

@@ -14,7 +14,4 @@ bool smma_run_probe(smma_examination *examination, int probe, smma_error *error)
 /* Reports whether a normal c passes unchanged through each block to the next. */
 bool smma_normal_c_passes(const smma_examination *examination);
 
-/* Writes the numbers below `count` for which `set` is true, for example "0 to 7, 9". */
-void smma_name_places(const bool *set, int count, char *text, size_t size);
-
 #endif

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa/key.h"
 #include "probe/elsewhere.h"
 #include "probe/triple.h"
 #include "tree/stages.h"
