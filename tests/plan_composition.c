@@ -82,7 +82,7 @@ static uint64_t rounded(const plan_operands *x, int to, uint64_t sum) {
 static uint64_t added(const plan_operands *x, uint64_t total, uint64_t part) {
   const smma_format outer = outer_of(x);
   if (outer == SMMA_S32)
-    return (uint32_t)smma_integer_encode(&x->operation.rule.with.integer,
+    return (uint32_t)smma_integer_encode(smma_integer_overflow_of(&x->operation.rule),
                                          (int64_t)(int32_t)total + (int64_t)(int32_t)part);
   return smma_ieee_add(smma_encoding_of(outer), x->operation.rule.nan, total, part);
 }

@@ -592,6 +592,47 @@ static void test_epilogue_of_integers(void **state) {
   }
 }
 
+/* Returns a composition of S8 that adds one product at a time to C, with this treatment of overflow in its steps. */
+static const smma_instruction *unit_of_integers(const char *overflow) {
+  char text[512];
+  smma_error error;
+  const smma_instruction *unit;
+  snprintf(text, sizeof text,
+           "{\"softmma-unit\": 1, \"name\": \"chain\", \"algorithm\": \"composition\", \"k\": 4, \"a\": \"s8\", "
+           "\"b\": \"s8\", \"c\": \"s32\", \"d\": \"s32\", \"steps\": [{\"take\": 1, \"join\": \"chain\", "
+           "\"start\": \"c\", \"reference\": 0, \"alignment_bits\": 0, %s\"output\": \"s32\"}]}",
+           overflow);
+  unit = smma_custom_read("custom", text, strlen(text), &error);
+  if (!unit) fail_msg("%s", error.text);
+  return unit;
+}
+
+static int32_t sum_in_parts(const smma_instruction *unit, size_t split_k, double beta, int32_t c) {
+  const int8_t a[8] = {127, 127, 127, 127, 127, 127, 127, 127};
+  smma_gemm_arguments g;
+  int32_t d;
+  smma_gemm_defaults(&g, sizeof g);
+  g.m = g.n = 1, g.k = 8, g.a = g.b = a, g.c = &c, g.d = &d, g.split_k = split_k, g.beta = beta;
+  assert_int_equal(smma_gemm(unit, &g), SMMA_OK);
+  return d;
+}
+
+/* Sums of parts and the epilogue treat overflow as the steps of a composition do. */
+static void test_overflow_of_compositions(void **state) {
+  static const char *const overflows[] = {"\"width\": 32, \"width_overflow\": \"wrap\", ",
+                                          "\"width\": 32, \"width_overflow\": \"saturate\", ", "",
+                                          "\"width\": 40, \"width_overflow\": \"wrap\", "};
+  const int32_t c = INT32_MAX - 20000, products = 8 * 127 * 127;
+  (void)state;
+  for (int n = 0; n < 4; n++) {
+    const smma_instruction *unit = unit_of_integers(overflows[n]);
+    assert_int_equal(sum_in_parts(unit, 1, 1, c), n ? INT32_MAX : (int64_t)c + products - (INT64_C(1) << 32));
+    assert_int_equal(sum_in_parts(unit, 2, 1, c), n ? INT32_MAX : (int64_t)c + products - (INT64_C(1) << 32));
+    assert_int_equal(sum_in_parts(unit, 1, 2, c), n ? INT32_MAX : 2 * (int64_t)c + products - (INT64_C(1) << 32));
+    smma_custom_release(unit);
+  }
+}
+
 /* ---- Progress ---- */
 
 typedef struct {
@@ -1389,6 +1430,7 @@ int main(void) {
       cmocka_unit_test(test_promotion_keeps_more),
       cmocka_unit_test(test_overflow_of_integers),
       cmocka_unit_test(test_epilogue_of_integers),
+      cmocka_unit_test(test_overflow_of_compositions),
       cmocka_unit_test(test_every_half),
       cmocka_unit_test(test_progress),
       cmocka_unit_test(test_stopping),

@@ -19,8 +19,8 @@ typedef struct {
 } smma_integer;
 
 /* Converts an integer to s32. */
-SMMA_CORE uint64_t smma_integer_encode(const smma_integer *p, int64_t sum) {
-  if (p->overflow == SMMA_INTEGER_WRAPS) return smma_low_bits((uint64_t)sum, 32);
+SMMA_CORE uint64_t smma_integer_encode(smma_integer_overflow overflow, int64_t sum) {
+  if (overflow == SMMA_INTEGER_WRAPS) return smma_low_bits((uint64_t)sum, 32);
   return smma_encode_sum(smma_encoding_of(SMMA_S32), sum, 0, SMMA_ROUND_TOWARD_ZERO);
 }
 
@@ -30,7 +30,7 @@ SMMA_CORE uint64_t smma_integer_sum(const smma_integer *p, const smma_number *te
   int64_t sum = 0;
   int i;
   for (i = 0; i < count; i++) sum += smma_align(term[i], 0, 0);
-  return smma_integer_encode(p, sum);
+  return smma_integer_encode(p->overflow, sum);
 }
 
 #endif

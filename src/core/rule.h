@@ -43,6 +43,17 @@ SMMA_CORE smma_product_kind smma_products_of(const smma_rule *r) {
   return smma_algorithm_of(r) == SMMA_COMPOSITION ? r->with.composition.product : SMMA_PRODUCT_MULTIPLIED;
 }
 
+/* Returns what a rule with d in s32 does with a sum outside the range of s32. A composition wraps if its last step
+   wraps to 32 bits; every other last step is clamped when it is encoded. */
+SMMA_CORE smma_integer_overflow smma_integer_overflow_of(const smma_rule *r) {
+  const smma_composition *p = &r->with.composition;
+  const smma_step *last;
+  if (smma_algorithm_of(r) == SMMA_INTEGER) return r->with.integer.overflow;
+  if (smma_algorithm_of(r) != SMMA_COMPOSITION) return SMMA_INTEGER_SATURATES;
+  last = &p->step[p->steps - 1];
+  return last->width == 32 ? last->width_overflow : SMMA_INTEGER_SATURATES;
+}
+
 /* E3M4 of RTX Blackwell, whose only special encoding is NaN, all ones. */
 #define SMMA_E3M4_NAN SMMA_SPELLED_FORMAT(1, 3, 4, 3, SMMA_SPECIALS_ONE_NAN)
 

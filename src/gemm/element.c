@@ -26,9 +26,9 @@ uint64_t smma_scaled(smma_format format, uint64_t encoding, double factor) {
 }
 
 /* If integers wrap, x is reduced modulo 2^32 first, because it may not fit in an int64_t. The reduction is exact. */
-uint64_t smma_integer_of(const smma_integer *integer, double x) {
-  if (integer->overflow == SMMA_INTEGER_WRAPS && isfinite(x))
-    return smma_integer_encode(integer, (int64_t)fmod(rint(x), 0x1p32));
+uint64_t smma_integer_of(smma_integer_overflow overflow, double x) {
+  if (overflow == SMMA_INTEGER_WRAPS && isfinite(x))
+    return smma_integer_encode(overflow, (int64_t)fmod(rint(x), 0x1p32));
   return smma_encode_number(smma_encoding_of(SMMA_S32), number_of(x), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
 }
 

@@ -38,7 +38,7 @@ static inline int32_t smma_integer_value(smma_integer_code f, uint32_t code) {
 
 /* Returns x rounded to an integer, to nearest even, and then clamped or wrapped as the instruction does. The thread
    must round to nearest. */
-uint64_t smma_integer_of(const smma_integer *integer, double x);
+uint64_t smma_integer_of(smma_integer_overflow overflow, double x);
 
 /* smma_code_at returns the encoding of element k of row i of A or column i of B, scaled by alpha if alpha applies to
    operands. Beyond K it returns +0. smma_scale_code_at returns the encoding of scale factor `index` of that row or

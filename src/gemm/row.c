@@ -201,8 +201,8 @@ bool smma_is_finite_row(const float *x, size_t count) {
 
 /* ---- Between chains ---- */
 
-static void add_integers(const smma_integer *p, int32_t *sum, const int32_t *x, size_t count) {
-  for (size_t i = 0; i < count; i++) sum[i] = (int32_t)smma_integer_encode(p, (int64_t)sum[i] + x[i]);
+static void add_integers(smma_integer_overflow overflow, int32_t *sum, const int32_t *x, size_t count) {
+  for (size_t i = 0; i < count; i++) sum[i] = (int32_t)smma_integer_encode(overflow, (int64_t)sum[i] + x[i]);
 }
 
 static void add_doubles(double *restrict sum, const double *restrict x, size_t count) {
@@ -224,7 +224,7 @@ void smma_round_sums(const smma_multiplier *p, smma_format format, float *sums, 
 
 void smma_outer_add(const smma_multiplier *p, void *sum, const void *x, size_t count) {
   if (p->outer == SMMA_S32)
-    add_integers(&p->operation.rule.with.integer, sum, x, count);
+    add_integers(smma_integer_overflow_of(&p->operation.rule), sum, x, count);
   else if (p->outer == SMMA_F64)
     add_doubles(sum, x, count);
   else
@@ -235,10 +235,11 @@ void smma_outer_add(const smma_multiplier *p, void *sum, const void *x, size_t c
 /* ---- Epilogue ---- */
 
 static void integer_epilogue(const smma_multiplier *p, const int32_t *c, size_t count, int32_t *total) {
+  const smma_integer_overflow overflow = smma_integer_overflow_of(&p->operation.rule);
   for (size_t i = 0; i < count; i++) {
     double d = p->with.beta * (double)c[i];
     if (p->steps) d = fma(p->with.alpha, (double)total[i], d);
-    total[i] = (int32_t)smma_integer_of(&p->operation.rule.with.integer, d);
+    total[i] = (int32_t)smma_integer_of(overflow, d);
   }
 }
 

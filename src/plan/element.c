@@ -53,7 +53,7 @@ static uint64_t rounded(const run *r, int to, uint64_t x) {
 static uint64_t add(const run *r, uint64_t x, uint64_t y) {
   const smma_rule *rule = &r->e->operation.rule;
   if (r->outer == SMMA_S32)
-    return (uint64_t)(uint32_t)smma_integer_encode(&rule->with.integer, (int64_t)(int32_t)x + (int32_t)y);
+    return (uint64_t)(uint32_t)smma_integer_encode(smma_integer_overflow_of(rule), (int64_t)(int32_t)x + (int32_t)y);
   return smma_ieee_add(smma_encoding_of(r->outer), rule->nan, x, y);
 }
 

@@ -36,7 +36,7 @@ SMMA_KERNEL smma_kernel_fold(smma_operation argument, smma_extent e, smma_fold_t
       const float first = f.column_first ? column : row, second = f.column_first ? row : column;
       sum = smma_f32_bits(f.fused ? smma_f32_fma(row * column, value, t) : smma_f32_fma(second, first * value, t));
     } else if (outer == SMMA_S32) {
-      sum = smma_integer_encode(&o.rule.with.integer, (int64_t)(int32_t)sum + (int32_t)x);
+      sum = smma_integer_encode(smma_integer_overflow_of(&o.rule), (int64_t)(int32_t)sum + (int32_t)x);
     } else {
       sum = smma_ieee_add(format, o.rule.nan, sum, x);
     }

@@ -53,9 +53,9 @@ SMMA_KERNEL smma_kernel_start(smma_operation argument, smma_extent e, smma_part_
 }
 
 /* Converts a double to an integer, rounded to nearest, that wraps or saturates like the instruction's accumulator. */
-SMMA_DEVICE uint64_t smma_finished_integer(const smma_integer *integer, double x) {
-  if (integer->overflow == SMMA_INTEGER_WRAPS && isfinite(x))
-    return smma_integer_encode(integer, (int64_t)fmod(rint(x), 4294967296.0));
+SMMA_DEVICE uint64_t smma_finished_integer(smma_integer_overflow overflow, double x) {
+  if (overflow == SMMA_INTEGER_WRAPS && isfinite(x))
+    return smma_integer_encode(overflow, (int64_t)fmod(rint(x), 4294967296.0));
   return smma_encode_number(smma_encoding_of(SMMA_S32), smma_number_of_f64(smma_f64_bits(x)), SMMA_ROUND_NEAREST_EVEN,
                             SMMA_OVERFLOW_SATURATE);
 }
@@ -114,7 +114,7 @@ SMMA_KERNEL smma_kernel_finish(smma_operation argument, smma_extent e, smma_fini
     y = smma_reformat(of_c, outer, o.rule.nan, smma_read_code(c, smma_code_bytes(of_c), smma_at_place(c_place, i, j)));
   if (t.count) {
     if (outer == SMMA_S32)
-      x = smma_finished_integer(&o.rule.with.integer, smma_finished_double(&t, (int32_t)x, (int32_t)y));
+      x = smma_finished_integer(smma_integer_overflow_of(&o.rule), smma_finished_double(&t, (int32_t)x, (int32_t)y));
     else if (outer == SMMA_F64)
       x = smma_with_one_nan(&o.rule, outer, smma_f64_bits(smma_finished_double(&t, smma_f64_of(x), smma_f64_of(y))));
     else
