@@ -122,6 +122,31 @@ static void test_random_units(void **state) {
   }
 }
 
+/* Sums that are rounded to another format than D, to which C is then added, are read in their own format. */
+static void test_sums_in_another_format(void **state) {
+  static const smma_format outputs[] = {SMMA_F32, SMMA_F16, SMMA_BF16, SMMA_TF32, SMMA_E8M13, SMMA_F64, SMMA_E5M2};
+  int units = 0;
+  (void)state;
+  for (int u = 0; u < unit_count(); u++) {
+    smma_custom c = random_realistic_unit((uint64_t)u);
+    smma_step *first = &c.named.rule.with.composition.step[0];
+    smma_custom_fault fault;
+    const smma_instruction *i;
+    if (c.named.rule.with.composition.steps != 2 || first->output == SMMA_NO_FORMAT) continue;
+    first->output = outputs[u % 7];
+    if (!smma_custom_check(&c, &fault)) continue;
+    i = smma_custom_make(&c);
+    units++;
+    for (int row = 0; row < row_count() / 4; row++) {
+      const smma_operation o = smma_operation_of(i);
+      const smma_row x = operands_row(&o, SEED, (uint64_t)row);
+      expect(i, &x, (uint64_t)row, compute_steps(&o, &x), smma_row_compute(&o, &x));
+    }
+    smma_custom_release(i);
+  }
+  assert_true(units > unit_count() / 20);
+}
+
 /* Written, read and written again, the text is unchanged, or is that of the algorithm that the composition equals. */
 static void check_text(const smma_instruction *i) {
   char text[TEXT];
@@ -251,6 +276,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_catalogue),
       cmocka_unit_test(test_random_units),
+      cmocka_unit_test(test_sums_in_another_format),
       cmocka_unit_test(test_random_compositions),
       cmocka_unit_test(test_p3109_compositions),
       cmocka_unit_test(test_kernels_take_no_changes),

@@ -69,12 +69,19 @@ SMMA_CORE bool smma_is_exact_alignment(const smma_step *s) {
          s->term.drop == SMMA_NONE && s->accumulator.drop == SMMA_NONE;
 }
 
-/* Reports whether the second step only adds c to the sum of the first step and rounds to d. */
+/* Reports whether every encoding that a sum rounded to `output` can have encodes the same number in d's format. */
+SMMA_CORE bool smma_is_read_alike(smma_format output, smma_format d) {
+  return output == d || (d == SMMA_F32 && (output == SMMA_E8M13 || output == SMMA_TF32));
+}
+
+/* Reports whether the second step only adds c to the sum of the first step and rounds to d. The sum below decodes all
+   its accumulators in d's format. */
 SMMA_CORE bool smma_c_joins_last(const smma_composition *p, smma_format d) {
   const smma_step *s = &p->step[0], *last = &p->step[1];
-  return p->steps == 2 && s->start == SMMA_START_ZERO && last->start == SMMA_START_C && smma_is_plain_chain(last) &&
-         smma_is_exact_alignment(last) && last->output == d && last->overflow == s->overflow &&
-         last->subnormal_outputs == s->subnormal_outputs && last->zero_sign == s->zero_sign;
+  return p->steps == 2 && smma_is_read_alike(s->output, d) && s->start == SMMA_START_ZERO &&
+         last->start == SMMA_START_C && smma_is_plain_chain(last) && smma_is_exact_alignment(last) &&
+         last->output == d && last->overflow == s->overflow && last->subnormal_outputs == s->subnormal_outputs &&
+         last->zero_sign == s->zero_sign;
 }
 
 /* Returns the parameters of a composition for which smma_is_g_fdpa holds. */
