@@ -526,6 +526,123 @@ static void test_custom_units(void **state) {
   assert_true(coarse > 10000);
 }
 
+#define UNIT(a, d, members)                                                                         \
+  "{\"softmma-unit\": 1, \"name\": \"unit\", \"algorithm\": \"composition\", \"k\": 4, \"a\": \"" a \
+  "\", "                                                                                            \
+  "\"b\": \"" a "\", \"d\": \"" d "\", " members "}"
+#define CHAIN "\"join\": \"chain\", \"start\": \"c\", "
+#define APART "\"join\": \"apart\", "
+#define EXACT "\"alignment_bits\": \"exact\", \"rounding\": \"nearest-even\", "
+
+/* Units near those that have a bound, each with one property that the bound must take into account: two roundings of
+   subnormal results; a C cut under a fixed exponent; terms of more than 112 bits; products with factors that are scaled
+   or cut; factors, products and sums that become infinite. */
+static const char *const near_units[] = {
+    UNIT("f32", "f32", "\"steps\": [{\"take\": 2, " CHAIN EXACT "\"narrow_bits\": 23, \"output\": \"f32\"}]"),
+    UNIT("f16", "f32",
+         "\"steps\": [{\"take\": 4, " CHAIN "\"reference\": 32, \"alignment_bits\": 80, \"output\": \"none\"}, "
+         "{\"take\": 1, " APART EXACT "\"output\": \"f32\"}]"),
+    UNIT("bf16", "f32",
+         "\"steps\": [{\"take\": 4, " APART "\"reference\": -200, \"alignment_bits\": 66, \"output\": \"none\"}, "
+         "{\"take\": 1, " CHAIN EXACT "\"output\": \"f32\"}]"),
+    UNIT("e4m3", "f32",
+         "\"scale\": \"ue8m0\", \"scale_block\": 4, \"steps\": [{\"take\": 4, " APART
+         "\"reference\": 0, \"alignment_bits\": "
+         "40, \"output\": \"none\"}, {\"take\": 1, " CHAIN EXACT "\"output\": \"f32\"}]"),
+    UNIT("bf16", "f32",
+         "\"widen\": \"f16\", \"steps\": [{\"take\": 4, " CHAIN "\"alignment_bits\": 25, \"output\": \"f32\"}]"),
+    UNIT("bf16", "f32",
+         "\"product_limit\": 10, \"steps\": [{\"take\": 4, " CHAIN "\"alignment_bits\": 25, \"output\": \"f32\"}]"),
+    UNIT("bf16", "f32",
+         "\"steps\": [{\"take\": 2, " APART EXACT "\"output\": \"f16\"}, {\"take\": 2, " CHAIN EXACT
+         "\"output\": \"f32\"}]"),
+    UNIT("bf16", "f16", "\"steps\": [{\"take\": 4, " CHAIN EXACT "\"output\": \"f16\"}]"),
+};
+
+static void test_near_units(void **state) {
+  size_t bounded = 0;
+  int wrong = 0;
+  (void)state;
+  for (size_t n = 0; n < sizeof near_units / sizeof *near_units; n++) {
+    smma_error error;
+    const smma_instruction *unit = smma_custom_read("unit", near_units[n], strlen(near_units[n]), &error);
+    if (!unit) fail_msg("%s\n%s", error.text, near_units[n]);
+    wrong += check_custom(smma_custom_of(unit), &bounded);
+    smma_custom_release(unit);
+  }
+  assert_int_equal(wrong, 0);
+}
+
+/* Aligns the terms of a step exactly; of a step that does not round, under a fixed exponent. */
+static void align_exactly(uint64_t *state, smma_step *s) {
+  const bool fixed = s->output == SMMA_NO_FORMAT;
+  s->term.bits = s->accumulator.bits = fixed ? (int)random_below(state, 80) : SMMA_EXACT_ALIGNMENT;
+  s->reference = fixed ? (int)random_below(state, 90) - 50 : SMMA_NONE;
+  s->reference_multiple = 1;
+  s->term.drop = s->accumulator.drop = SMMA_NONE;
+  s->term.again = s->accumulator.again = 0;
+  s->least_reference = s->width = SMMA_NONE;
+  s->minus_one_shift = 0;
+  s->opposing = SMMA_OPPOSING_EXACT;
+}
+
+/* Makes a second rounding of a step equal to its first, except for subnormal results. */
+static void round_twice_alike(uint64_t *state, smma_step *s) {
+  if (s->output == SMMA_NO_FORMAT || s->narrow_bits == SMMA_NONE) return;
+  s->narrow_bits = smma_encoding_of(s->output).fraction_bits;
+  s->narrow_rounding = s->rounding;
+  s->narrow_subnormals = random_below(state, 4) == 0;
+}
+
+/* Returns a composition in which most steps have exact sums. */
+static smma_custom nearly_exact_unit(uint64_t seed) {
+  smma_custom c = random_composition(seed), checked;
+  smma_composition *p = &c.named.rule.with.composition;
+  uint64_t state = seed;
+  smma_custom_fault fault;
+  for (smma_step *s = p->step; s < p->step + p->steps; s++) {
+    checked = c;
+    if (random_below(&state, 8)) align_exactly(&state, s);
+    if (random_below(&state, 8)) s->overflow = SMMA_SUM_TO_INFINITY, s->stride = 1, s->descending = 0;
+    if (random_below(&state, 4) == 0) s->narrow_bits = SMMA_NONE;
+    if (random_below(&state, 4)) round_twice_alike(&state, s);
+    if (!smma_custom_check(&c, &fault)) c = checked;
+  }
+  checked = c;
+  if (random_below(&state, 8)) p->widen = SMMA_NO_FORMAT, p->product_limit = SMMA_NONE;
+  return smma_custom_check(&c, &fault) ? c : checked;
+}
+
+/* Returns a unit that is G-FDPA, except one random key of its first step. */
+static smma_custom changed_unit(uint64_t seed) {
+  const smma_custom c = random_unit(seed), other = random_composition(seed);
+  uint64_t state = seed;
+  for (int tries = 0; tries < 30; tries++) {
+    const smma_key *key = smma_next_step_key(NULL);
+    smma_custom x = c;
+    smma_custom_fault fault;
+    for (uint64_t n = random_below(&state, 64); n > 0; n--)
+      if (!(key = smma_next_step_key(key))) key = smma_next_step_key(NULL);
+    smma_set_key_of_step(&x.named.rule.with.composition.step[0], key,
+                         smma_key_of_step(&other.named.rule.with.composition.step[0], key));
+    if (smma_custom_check(&x, &fault)) return x;
+  }
+  return c;
+}
+
+/* The bounds hold for random compositions near those that have a bound. SOFTMMA_BOUND_UNITS sets their number. */
+static void test_compositions(void **state) {
+  size_t exact = 0, changed = 0;
+  int wrong = 0;
+  (void)state;
+  for (uint64_t seed = 0; seed < amount_of("SOFTMMA_BOUND_UNITS", 300); seed++) {
+    wrong += check_custom(nearly_exact_unit(seed), &exact);
+    wrong += check_custom(changed_unit(seed), &changed);
+  }
+  assert_int_equal(wrong, 0);
+  assert_true(exact > 10000 && changed > 10000);
+}
+
 /* Compositions have no bound, but the reference for their errors is the exact sum, including scale factors. It is held
    in two doubles, which lose almost nothing for short sums. */
 static void check_sums(const smma_instruction *unit, smma_data_kind kind) {
@@ -614,6 +731,31 @@ static void test_fractions_of_integers(void **state) {
   }
 }
 
+/* A plan's sum starts from beta C, which is clamped if it leaves the range of s32, whether or not sums wrap. */
+static void test_plans_from_c_of_integers(void **state) {
+  static const char *const names[] = {"mma.m16n8k32.s32.s8.s8.s32", "mma.m16n8k32.satfinite.s32.s8.s8.s32"};
+  int8_t a[64], b[64];
+  smma_plan *plan = plan_of("\"start\": \"c\"");
+  smma_gemm_arguments g;
+  (void)state;
+  smma_gemm_defaults(&g, sizeof g);
+  g.m = g.n = 1, g.k = 64, g.a = a, g.b = b, g.plan = plan, g.beta = 2;
+  for (int k = 0; k < 64; k++) a[k] = k < 32 ? 1 : -2, b[k] = 1;
+  for (int n = 0; n < 2; n++)
+    for (int32_t c = (1 << 30) - 60; c < (1 << 30) + 60; c++)
+      for (int sign = -1; sign <= 1; sign += 2) {
+        const int32_t signed_c = sign * c;
+        int32_t d = 0;
+        smma_bounded x;
+        g.c = &signed_c, g.d = &d;
+        assert_int_equal(smma_gemm(find("A100", names[n]), &g), SMMA_OK);
+        assert_int_equal(smma_bound_rows(find("A100", names[n]), &g, SMMA_NO_FORMAT, 0, 1, &x), SMMA_OK);
+        assert_true(smma_bounded_accepts(&x, d));
+        if (c < (1 << 30) - 50) assert_true(x.below == 0 && x.above == 0);
+      }
+  smma_plan_free(plan);
+}
+
 /* Every edge of an envelope is a tolerance that accepts all points and touches one of them. Also checks, with a grid of
    tolerances, which points some tolerance refuses. */
 static void test_envelope(void **state) {
@@ -665,8 +807,11 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_long_sums),
       cmocka_unit_test(test_around),
       cmocka_unit_test(test_custom_units),
+      cmocka_unit_test(test_near_units),
+      cmocka_unit_test(test_compositions),
       cmocka_unit_test(test_not_idle),
       cmocka_unit_test(test_fractions_of_integers),
+      cmocka_unit_test(test_plans_from_c_of_integers),
       cmocka_unit_test(test_envelope),
       cmocka_unit_test(test_plans),
       cmocka_unit_test(test_sums_of_compositions),

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/range.h"
 #include "gemm/element.h"
 #include "gemm/row.h"
 #include "host/load.h"
@@ -210,15 +211,32 @@ static bool is_narrow(const problem *p) {
   return multiplier->d_format == multiplier->outer || (as_chain && multiplier->d_format == multiplier->operation.d);
 }
 
+/* Returns half of the greatest number of a format that has NaN, and infinities that do not saturate; otherwise 0. */
+static double half_range_of(smma_format format) {
+  const uint64_t infinity = smma_format_encode(format, INFINITY, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+  const smma_encoding f = smma_encoding_of(format);
+  if (f.specials != SMMA_SPECIALS_IEEE || !isinf(value_of(format, infinity))) return 0;
+  return value_of(format, smma_greatest_of(f)) / 2;
+}
+
+/* Returns the least half range of the formats to which the unit and the epilogue round sums. */
+static double least_half_range(const problem *p) {
+  const smma_operation *o = &p->multiplier.operation;
+  const smma_composition *c = &o->rule.with.composition;
+  double least = fmin(half_range_of(o->d), half_range_of(p->multiplier.outer));
+  for (int step = 0; o->rule.algorithm == SMMA_COMPOSITION && step < c->steps; step++)
+    if (c->step[step].output != SMMA_NO_FORMAT) least = fmin(least, half_range_of(c->step[step].output));
+  return least;
+}
+
 /* Reports whether the result for a NaN or infinite operand is certain: no sum overflows before this operand is added,
-   and D's format has NaN and infinity, which do not saturate in it. With plans this is not known, and units that read
-   infinities and NaN as numbers return other results. `size` is the sum of the magnitudes of all products. */
+   and D's format has NaN and infinity, which do not saturate in it. With plans this is not known, nor for units without
+   a bound, which may change operands and products first. Units that read infinities and NaN as numbers return other
+   results. `size` is the sum of the magnitudes of all products. */
 static bool is_sure(const problem *p, double size, double c) {
-  const uint64_t infinity = smma_format_encode(p->stored, INFINITY, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
   const double all = size + fabs(p->alpha) * size + fabs(p->beta * c);
   return !p->multiplier.with.plan && p->multiplier.operation.rule.nan != SMMA_NAN_NUMBERS &&
-         smma_encoding_of(p->stored).specials == SMMA_SPECIALS_IEEE && isinf(smma_format_decode(p->stored, infinity)) &&
-         all < (p->multiplier.operation.d == SMMA_F16 ? 0x1p15 : 0x1p127);
+         smma_bound_is_known(&p->multiplier.operation) && half_range_of(p->stored) > 0 && all < least_half_range(p);
 }
 
 /* Returns the operands of the epilogue for a column; `c` is C as the epilogue reads it. */
@@ -261,11 +279,11 @@ static void bound_columns(const problem *p, workspace *w, size_t first, size_t r
 /* ---- Integers ---- */
 
 /* Bounds an integer result. It is exact unless a sum leaves the range of s32. A sum that wraps is correct again if
-   the final sum is in range; a clamped sum need not be. Every integer here is below 2^53. */
+   the final sum is in range; a clamped sum need not be. If the sum starts from beta c, this is clamped in both cases.
+   Every integer here is below 2^53. */
 static smma_bounded bound_integer(const problem *p, size_t i, size_t j) {
-  const smma_gemm_arguments *g = &p->multiplier.with;
   const bool wraps = p->multiplier.operation.rule.with.integer.overflow == SMMA_INTEGER_WRAPS;
-  const bool epilogue = g->scaling == SMMA_SCALING_EPILOGUE;
+  const bool epilogue = p->multiplier.epilogues != 0;
   const double c = p->beta * c_of(p, i, j);
   const double rounding = epilogue || c == rint(c) ? 0 : 0.5; /* of beta c, to the integer that starts the sum */
   double sum = epilogue ? 0 : c, most = fabs(sum), d;
@@ -287,7 +305,7 @@ static smma_bounded bound_integer(const problem *p, size_t i, size_t j) {
   if (!(fabs(d) + r.above < 0x1p31 - 1) || (!wraps && most >= 0x1p31) || (epilogue && most >= 0x1p31))
     r.below = r.above = INFINITY;
   if (!epilogue && wraps && sum >= -0x1p31 && sum < 0x1p31) r.below = r.above = rounding;
-  if (p->lost_count) r.below = r.above = INFINITY;
+  if (p->lost_count || (!epilogue && !(c >= -0x1p31 && c <= 0x1p31 - 1))) r.below = r.above = INFINITY;
   return r;
 }
 

@@ -82,9 +82,11 @@ static bound_choice choose(const smma_operation *o) {
   }
 }
 
+bool smma_bound_is_known(const smma_operation *o) { return choose(o).form != NO_BOUND; }
+
 bool smma_has_bound(const smma_instruction *instruction) {
   const smma_operation o = smma_operation_of(instruction);
-  return choose(&o).form != NO_BOUND;
+  return smma_bound_is_known(&o);
 }
 
 /* Reports whether the rule reads subnormal C as zero. */

@@ -1,27 +1,60 @@
 /* Bounds of compositions whose steps have exact sums. */
 #include <string.h>
 
+#include "core/range.h"
 #include "numerics/bound_forms.h"
 
 enum { LANES = SMMA_BOUND_LANES };
 
-/* Reports whether the step aligns to a fixed reference exponent and retains all bits of products. */
-static bool retains_products(const smma_operation *o, const smma_step *s) {
-  const smma_encoding a = smma_encoding_of(o->a), b = smma_encoding_of(o->b);
-  const int last = smma_minimum_exponent(a) - a.fraction_bits + smma_minimum_exponent(b) - b.fraction_bits;
-  return s->reference != SMMA_NONE && s->term.drop == SMMA_NONE && s->reference - s->term.bits <= last;
+/* Exponents of bits: of the last bit of the least number, and of the first bit above all positive numbers. */
+typedef struct {
+  int last, above;
+} exponent_range;
+
+static exponent_range exponents_of(smma_format format) {
+  const smma_encoding f = smma_encoding_of(format);
+  const smma_number greatest = smma_decode(f, smma_greatest_of(f));
+  return (exponent_range){smma_minimum_exponent(f) - f.fraction_bits,
+                          greatest.exponent - greatest.fraction_bits + smma_bit_length(greatest.significand)};
 }
 
-/* Reports whether every sum of the step is exact, and then rounded at most once. A second rounding to the same number
-   of bits, in the same mode, does not count. */
+/* Returns the exponents of all products, with their scale factors if these multiply the products. */
+static exponent_range exponents_of_products(const smma_operation *o) {
+  const exponent_range a = exponents_of(o->a), b = exponents_of(o->b);
+  exponent_range x = {a.last + b.last, a.above + b.above};
+  if (o->scale_block && o->rule.with.composition.scaled_step == 0) {
+    const exponent_range scale = exponents_of(o->scale);
+    x.last += 2 * scale.last, x.above += 2 * scale.above;
+  }
+  return x;
+}
+
+/* Reports whether the step adds groups of products, each apart, under a fixed reference exponent, and retains all their
+   bits. */
+static bool retains_products(const smma_operation *o, const smma_step *s) {
+  const exponent_range x = exponents_of_products(o);
+  const int unit = s->reference - s->term.bits;
+  return s->reference != SMMA_NONE && s->join == SMMA_JOIN_APART && s->term.drop == SMMA_NONE && unit <= x.last &&
+         x.above - unit < SMMA_MOST_TERM_BITS;
+}
+
+/* Reports whether a sum is rounded at most once. Two roundings to the same number of bits, in the same direction, are
+   one rounding of normal results. Of subnormal results, this is so if the rounding is not to nearest, or if a sum below
+   the least normal number becomes zero first. */
+static bool is_rounded_once(const smma_step *s) {
+  const bool to_nearest = s->rounding == SMMA_ROUND_NEAREST_EVEN || s->rounding == SMMA_ROUND_NEAREST_AWAY;
+  const bool underflows_early = s->early_underflow && s->subnormal_outputs != SMMA_SUBNORMALS_KEPT;
+  if (s->narrow_bits == SMMA_NONE) return true;
+  return s->output != SMMA_NO_FORMAT && s->narrow_bits == smma_encoding_of(s->output).fraction_bits &&
+         !s->narrow_subnormals && s->narrow_rounding == s->rounding && (!to_nearest || underflows_early);
+}
+
+/* Reports whether every sum of the step is exact, and then rounded at most once. */
 static bool is_exact_sum(const smma_operation *o, const smma_composition *p, int step) {
   const smma_step *s = &p->step[step];
   const bool unrounded = s->output == SMMA_NO_FORMAT;
   const bool exact = smma_is_exact_alignment(s) || (step == 0 && unrounded && retains_products(o, s));
-  const bool once =
-      s->narrow_bits == SMMA_NONE || (!unrounded && s->narrow_bits == smma_encoding_of(s->output).fraction_bits &&
-                                      !s->narrow_subnormals && s->narrow_rounding == s->rounding);
-  return exact && once && s->join != SMMA_JOIN_TREE && s->stride == 1 && !s->descending &&
+  return exact && is_rounded_once(s) && s->join != SMMA_JOIN_TREE && s->stride == 1 && !s->descending &&
          s->opposing == SMMA_OPPOSING_EXACT && s->width == SMMA_NONE && s->overflow == SMMA_SUM_TO_INFINITY &&
          s->least_reference == SMMA_NONE && s->minus_one_shift == 0 && s->term.again == 0 &&
          (unrounded ? step == 0 : !smma_is_integer(s->output) && !smma_bound_is_wide(s->output));

@@ -79,6 +79,9 @@ void smma_bound_round(smma_bound_sum *sum, int lane, double slack, const smma_bo
 /* Returns the bound for a sum that is finished, with the rounding error of this computation itself. */
 smma_bounded smma_bound_end(const smma_bound_sum *sum, int lane, double slack);
 
+/* Reports whether a bound of the operation's sums is known. */
+bool smma_bound_is_known(const smma_operation *operation);
+
 /* Adds the operation->k products of one instruction to the sum, and the unit's errors to its bounds. */
 void smma_bound_step(const smma_operation *operation, const smma_bound_factor *a, const smma_bound_factors *b,
                      double slack, smma_bound_sum *sum);
