@@ -884,6 +884,12 @@ fails 'gemm: slices on unsigned integers' '--method ozaki: .* does not multiply 
   gemm --on A100 --in u8 twelve-bits.npy identity.npy -o D.npy --method ozaki --slices 2
 fails 'gemm: words on integers' '--method words: .* takes integers' \
   gemm --on A100 --in s8 twelve-bits.npy identity.npy -o D.npy --method words --words 2
+cat > unsigned.json <<'END'
+{ "softmma-unit": 1, "name": "unsigned", "algorithm": "T-FDPA", "k": 4, "a": "ue5m3", "b": "f16", "d": "f32",
+  "alignment_bits": 25, "block": 4, "rounding": "nearest-even", "zero_exponent": -133 }
+END
+fails 'gemm: words without a sign' '--method words: unsigned takes numbers without a sign in ue5m3; A and B need a sign' \
+  gemm --on unsigned.json twelve-bits.npy identity.npy -o D.npy --method words --words 2
 runs 0 gemm --on A100 --in e4m3 twelve-bits.npy identity.npy -o D.npy --method fallback
 check 'gemm --method fallback rounds to FP8' holds D.npy "$(f32 448 -448 1 448)"
 runs 0 gemm --on MI250X --in e5m2 small.npy identity.npy -o D.npy --method fallback

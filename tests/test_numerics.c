@@ -584,7 +584,23 @@ static void test_defaults(void **unused) {
     assert_true(d[0] == 77);                                          \
   } while (0)
 
+/* Returns a unit with A and B in these formats and D in FP32. */
+static const smma_instruction *unit_of(const char *a, const char *b) {
+  char text[512];
+  smma_error error;
+  const smma_instruction *unit;
+  snprintf(text, sizeof text,
+           "{\"softmma-unit\": 1, \"name\": \"unit\", \"algorithm\": \"composition\", \"k\": 4, \"a\": \"%s\", "
+           "\"b\": \"%s\", \"d\": \"f32\", \"steps\": [{\"take\": 4, \"join\": \"chain\", \"start\": \"c\", "
+           "\"alignment_bits\": \"exact\", \"output\": \"f32\", \"rounding\": \"nearest-even\"}]}",
+           a, b);
+  unit = smma_custom_read("custom", text, strlen(text), &error);
+  if (!unit) fail_msg("%s", error.text);
+  return unit;
+}
+
 static void test_refusals(void **unused) {
+  static const char *const no_words[][2] = {{"ue5m3", "f16"}, {"f16", "ue5m3"}, {"s8", "s8"}, {"ocp_int8", "ocp_int8"}};
   const smma_instruction *unit = find("H100", "mma.m16n8k16.f32.f16.f16.f32");
   const smma_instruction *mixed = find("V100", "mma.m8n8k4.f32.f16.f16.f16");
   operands o = {{1}, {1}};
@@ -601,6 +617,12 @@ static void test_refusals(void **unused) {
   REFUSED(SMMA_INVALID_ARGUMENT, mixed, how.sum = SMMA_SUM_UNIT_SCALED);
   REFUSED(SMMA_INVALID_ARGUMENT, mixed, how.sum = SMMA_SUM_BLOCKS);
   REFUSED(SMMA_INVALID_ARGUMENT, find("A100", "mma.m16n8k32.s32.s8.s8.s32"), );
+  for (size_t n = 0; n < sizeof no_words / sizeof *no_words; n++) {
+    const smma_instruction *i = unit_of(no_words[n][0], no_words[n][1]);
+    REFUSED(SMMA_INVALID_ARGUMENT, i, );
+    REFUSED(SMMA_INVALID_ARGUMENT, i, how.method = SMMA_WORDS_RESIDUAL);
+    smma_custom_release(i);
+  }
   REFUSED(SMMA_INVALID_ARGUMENT, unit, g.a = NULL);
   REFUSED(SMMA_INVALID_ARGUMENT, unit, g.a = d);
   REFUSED(SMMA_INVALID_ARGUMENT, unit, g.b = d);

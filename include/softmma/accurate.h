@@ -86,8 +86,8 @@ SMMA_API void smma_words_defaults(smma_words *how, size_t size);
  * SMMA_WORDS_RESIDUAL). If a row of A or a column of B holds infinity or NaN, d is the IEEE result for the products
  * with these.
  *
- * Errors: as smma_gemm; SMMA_INVALID_ARGUMENT also for integer instructions, and for a sum in a unit whose formats of C
- * and D differ. D is unchanged after any error, including SMMA_STOPPED. */
+ * Errors: as smma_gemm; SMMA_INVALID_ARGUMENT also if A, B or D has fixed point or A or B has no sign, and for a sum in
+ * a unit whose formats of C and D differ. D is unchanged after any error, including SMMA_STOPPED. */
 SMMA_API smma_status smma_gemm_words(const smma_instruction *instruction, const smma_f64_product *product,
                                      const smma_words *how);
 

@@ -212,8 +212,8 @@ static smma_status check(const smma_instruction_info *info, const smma_words *ho
   if ((unsigned)how->method > SMMA_WORDS_SHIFTED || (unsigned)how->sum > SMMA_SUM_BLOCKS) return SMMA_INVALID_ARGUMENT;
   if (how->words < 1 || how->words > SMMA_MOST_WORDS) return SMMA_INVALID_ARGUMENT;
   if (is_in_unit(how->sum) && info->c != info->d) return SMMA_INVALID_ARGUMENT;
-  if (info->d == SMMA_S32)
-    return SMMA_INVALID_ARGUMENT; /* words are floating-point numbers, which an integer instruction cannot multiply */
+  if (!smma_is_word_format(info->a) || !smma_is_word_format(info->b) || smma_is_fixed_point(info->d))
+    return SMMA_INVALID_ARGUMENT;
   return SMMA_OK;
 }
 

@@ -9,6 +9,12 @@
 #include "host/bits.h"
 #include "softmma/accurate.h"
 
+/* Reports whether words can be numbers of a format. A word is a floating-point number with a sign, because it may be
+   the error of the words before it. */
+static inline bool smma_is_word_format(smma_format format) {
+  return !smma_is_fixed_point(format) && smma_encoding_of(format).sign_bits != 0;
+}
+
 /* Rounds x to `precision` bits, at most 52, to nearest, ties to even, for any exponent. x is zero or normal. */
 static inline double smma_round_significand(double x, int precision) {
   const int dropped = 53 - precision;

@@ -77,15 +77,23 @@ static bool take_bf16x9(const smma_instruction *i, smma_words *how, smma_error *
          smma_fail(error, "--method bf16x9: %s does not multiply bf16 with results in f32; take --in bf16", i->name);
 }
 
+/* Fails unless A and B of the instruction have formats of words. */
+static bool can_take_words(const smma_method_options *o, const smma_instruction *i, smma_error *error) {
+  if (smma_is_fixed_point(i->a) || smma_is_fixed_point(i->b))
+    return smma_fail(error,
+                     "--method %s: %s takes integers; it needs a floating-point instruction (integers: --method ozaki)",
+                     o->method, i->name);
+  return (smma_is_word_format(i->a) && smma_is_word_format(i->b)) ||
+         smma_fail(error, "--method %s: %s takes numbers without a sign in %s; A and B need a sign", o->method, i->name,
+                   smma_format_text(smma_is_word_format(i->a) ? i->b : i->a));
+}
+
 static bool take_words(const smma_method_options *o, const smma_instruction *i, smma_words *how, smma_error *error) {
   static const char *const subnormals[] = {"on", "off", NULL};
   int sum, flush;
   smma_words_defaults(how, sizeof *how);
   how->method = smma_method_is(o, "words") ? SMMA_WORDS_SCALED : SMMA_WORDS_RESIDUAL;
-  if (smma_is_fixed_point(i->a))
-    return smma_fail(error,
-                     "--method %s: %s takes integers; it needs a floating-point instruction (integers: --method ozaki)",
-                     o->method, i->name);
+  if (!can_take_words(o, i, error)) return false;
   if (!choose("--sum", o->sum, smma_words_sum_names, SMMA_SUM_F64, &sum, error) ||
       !choose("--subnormals", o->subnormals, subnormals, 0, &flush, error) || !choose_words(o, i, &how->words, error))
     return false;
