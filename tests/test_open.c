@@ -5,7 +5,9 @@
 
 #include "host/load.h"
 #include "isa/catalogue.h"
-#include "question/question.h"
+#include "isa/compose.h"
+#include "isa/find.h"
+#include "question/ask.h"
 #include "rows/rows.h"
 #include "support.h"
 
@@ -142,13 +144,145 @@ static void porting_example(void **state) {
   expects(&cdna2, (const uint64_t[]){0x497ff002});
 }
 
+/* Units that follow no candidate. */
+typedef enum { OF_CDNA1, OF_CDNA2, OF_CDNA3, TURING_22_BITS, RDNA4_FOUR_MORE } other_rule;
+
+static uint64_t by_other_rule(const smma_operation *model, smma_operands x, uint64_t c, int rule) {
+  smma_operation o = *model;
+  switch ((other_rule)rule) {
+    case OF_CDNA1: o.rule = smma_rule_cdna1_f16.rule; break;
+    case OF_CDNA2: o.rule = smma_rule_cdna2_by_four.rule; break;
+    case OF_CDNA3: o.rule = smma_rule_cdna3_half.rule; break;
+    case TURING_22_BITS: o.rule.with.t_fdpa.alignment_bits = 22; break;
+    case RDNA4_FOUR_MORE:
+      smma_compose(model, &o.rule.with.composition);
+      o.rule.algorithm = SMMA_COMPOSITION;
+      o.rule.with.composition.step[o.rule.with.composition.steps - 1].accumulator.least = -124;
+      break;
+  }
+  return smma_dot_add(&o, x, c);
+}
+
+static void units_that_follow_no_candidate(void **state) {
+  static const struct {
+    const char *experiment, *gpu, *name;
+    other_rule rule;
+  } units[] = {{"cdna1-pairs", "MI100", "v_mfma_f32_16x16x16f16", OF_CDNA3},
+               {"cdna2-width", "MI250X", "v_mfma_f32_16x16x16f16", OF_CDNA1},
+               {"cdna2-width", "MI250X", "v_mfma_f32_16x16x8bf16", OF_CDNA1},
+               {"cdna2-width", "MI250X", "v_mfma_f32_16x16x16f16", OF_CDNA3},
+               {"amx-order", "AMX", "tdpfp16ps", OF_CDNA2},
+               {"rdna4-fp8-order", "RX 9070", "v_wmma_f32_16x16x16_fp8_fp8", OF_CDNA1},
+               {"turing-k4-bits", "T4", "mma.m8n8k4.f32.f16.f16.f32", TURING_22_BITS},
+               {"rdna4-floor", "RX 9070", "v_wmma_f32_16x16x16_bf16", RDNA4_FOUR_MORE}};
+  (void)state;
+  for (size_t n = 0; n < sizeof units / sizeof *units; n++) {
+    const smma_candidate other = {"another rule", by_other_rule, (int)units[n].rule};
+    smma_trial t;
+    assert_true(smma_trial_prepare(smma_find_question(units[n].experiment), find(units[n].gpu, units[n].name), &t));
+    if (run_as(&t, &other, 0).answer != -1) print_error("%s of %s\n", units[n].experiment, units[n].name);
+    assert_int_equal(run_as(&t, &other, 0).answer, -1);
+  }
+}
+
+/* Searched rows fill the trial, and their NaN results do not come from invalid sums. */
+static void check_searched_rows(const smma_trial *t) {
+  const smma_encoding d = smma_encoding_of(t->instruction->d);
+  const bool is_of_specials = strstr(t->question->name, "specials") != NULL;
+  assert_int_equal(t->rows, SMMA_MOST_TRIAL_ROWS);
+  for (int n = 0; n < t->answers && !is_of_specials; n++)
+    for (int row = 0; row < t->rows; row++) assert_int_not_equal(smma_decode(d, t->expected[n][row]).kind, SMMA_NAN);
+}
+
+static void searched_rows(void **state) {
+  smma_trial t;
+  (void)state;
+  for (size_t n = 0; n < SMMA_QUESTION_COUNT; n++)
+    for (int rule = 0; rule < RULES && !smma_questions[n]->row; rule++)
+      if (find_trial(smma_questions[n], rules[rule], &t)) check_searched_rows(&t);
+}
+
+/* Computes like an answer to a question, but with another NaN. */
+static const smma_candidate *original;
+
+static uint64_t with_negative_nan(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
+  const uint64_t d = original->compute(model, x, c, original->parameter);
+  (void)parameter;
+  return d == 0x7fc00000 ? 0xffc00001 : d;
+}
+
+/* If the NaN of the rule is open, every NaN agrees with it, except if the question is which NaN it is. */
+static void nans_that_are_open(void **state) {
+  static const smma_candidate other_nan = {"another NaN", with_negative_nan, 0};
+  smma_trial ace = prepare("ace-fp8-specials", "ACE", "top4mxbf8ps", SMMA_MOST_TRIAL_ROWS, 2);
+  smma_trial tensix = prepare("tensix-specials", "wormhole", "mvmul.hifi4.f32.f16.f16", SMMA_MOST_TRIAL_ROWS, 2);
+  smma_trial payload = prepare("nan-payload", "MI300X", "v_mfma_f32_16x16x16_f16", 7, 5);
+  smma_trial_result r;
+  (void)state;
+  original = ace.answer[0];
+  r = run_as(&ace, &other_nan, 0);
+  assert_int_equal(r.answer, 0);
+  assert_int_equal(r.different, ace.rows);
+  original = tensix.answer[1];
+  assert_int_equal(run_as(&tensix, &other_nan, 0).answer, 1);
+  original = payload.answer[0];
+  assert_int_equal(run_as(&payload, &other_nan, 0).answer, -1);
+}
+
+/* Every row of the question about NaN gives a NaN: it has the NaN or the infinity that its description names. */
+static void nan_rows(void **state) {
+  smma_trial t = prepare("nan-payload", "x86", "tdphbf8ps", 7, 5); /* only b has an infinity */
+  (void)state;
+  for (int rule = 0; rule < RULES; rule++)
+    if (find_trial(smma_find_question("nan-payload"), rules[rule], &t))
+      for (int row = 0; row < t.rows; row++)
+        assert_int_equal(smma_decode(smma_encoding_of(t.instruction->d), t.expected[0][row]).kind, SMMA_NAN);
+}
+
+static int answers_with_ue4m3, answers_with_k32, answers_of_signed;
+
+static void count_answer(const smma_trial *t, const smma_trial_result *r, void *context) {
+  (void)r, (void)context;
+  answers_with_ue4m3 += t->instruction->scale == SMMA_UE4M3;
+  answers_with_k32 += t->instruction->k == 32;
+  answers_of_signed += smma_encoding_of(t->instruction->a).sign_bits;
+}
+
+static void ask_model(const char *experiment, const char *arch) {
+  smma_unit unit;
+  smma_error error;
+  smma_open_answers answers;
+  answers_with_ue4m3 = answers_with_k32 = answers_of_signed = 0;
+  assert_true(smma_unit_open("model", &unit, &error));
+  const smma_question_request request = {
+      .unit = &unit, .arch = smma_find_arch(arch), .only = smma_find_question(experiment), .answered = count_answer};
+  assert_true(smma_ask_questions(&request, &answers, &error));
+  smma_free_open_answers(&answers);
+  smma_unit_close(&unit);
+}
+
+/* Without --all, a question is put to one instruction of each rule, family and scale format, and to integers of each K
+   and sign. */
+static void instructions_that_are_asked(void **state) {
+  (void)state;
+  ask_model("scaled-groups", "rtx-blackwell");
+  assert_int_equal(answers_with_ue4m3, 2); /* dense and sparse */
+  ask_model("integer-overflow", "turing");
+  assert_true(answers_with_k32 > 0); /* s4 */
+  ask_model("integer-overflow", "riscv");
+  assert_true(answers_of_signed > 0);
+}
+
 /* An experiment that could not distinguish any answers has no trial. */
 static void nothing_to_tell(void **state) {
   static const struct {
     const char *experiment, *gpu, *name;
   } none[] = {{"f16-exponent-of-zero", "H100", "mma.m16n8k32.f16.e5m2.e5m2.f16"},
               {"f16-subnormal-rounding", "H100", "mma.m16n8k32.f16.e4m3.e5m2.f16"},
+              {"f16-subnormal-rounding", "Apple M1", "fma16"},
+              {"f16-subnormal-rounding", "wormhole", "mvmul.hifi4.f16.f16.f16"},
               {"underflow-sign", "H100", "mma.m16n8k16.f32.f16.f16.f32"},
+              {"underflow-sign", "rtx-blackwell", "mma.m16n8k64.block16.f32.e2m1.e2m1.f32.ue4m3"},
               {"fp8-mma-sync-k16", "H100", "mma.m16n8k32.f32.e4m3.e4m3.f32"},
               {"nan-payload", "H100", "mma.m16n8k16.f32.f16.f16.f32"},
               {"scaled-products", "B200", "tcgen05.m128n8k32.block32.f32.e4m3.e4m3.ue8m0"}};
@@ -183,6 +317,11 @@ int main(void) {
       cmocka_unit_test(exponents_of_zero),
       cmocka_unit_test(written_down),
       cmocka_unit_test(porting_example),
+      cmocka_unit_test(units_that_follow_no_candidate),
+      cmocka_unit_test(searched_rows),
+      cmocka_unit_test(nans_that_are_open),
+      cmocka_unit_test(nan_rows),
+      cmocka_unit_test(instructions_that_are_asked),
       cmocka_unit_test(nothing_to_tell),
       cmocka_unit_test(questions_name_experiments),
   };

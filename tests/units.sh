@@ -117,7 +117,7 @@ fails 'no such experiment' "--only: unknown experiment 'zero'; experiments are f
   test --open --unit model --only zero
 fails '--only without --open' '--only needs --open' test --unit model --only zero-sign
 fails '--open with --rows' '--open has rows and candidates of its own' test --open --unit model --rows 5
-fails 'nothing to ask' 'no experiment covers an instruction that model computes' \
+fails 'nothing to ask' 'the experiment cdna1-pairs covers no selected instruction that model computes' \
   test --open --unit model --only cdna1-pairs --on H100
 fails 'open questions of a failing unit' 'zero-sign: .*fell off the bus' \
   test --open --unit "$wrong:failing" "${ampere[@]}"

@@ -103,25 +103,29 @@ static bool ask(run *x, const smma_trial *t) {
 
 /* ---- Choice of instructions ---- */
 
-/* Reports whether the question was already put to an instruction with the same rule and family. */
-static bool is_asked(const run *x, const smma_instruction *i) {
-  for (size_t n = 0; n < x->asked_count; n++)
-    if (x->asked[n]->family == i->family && x->asked[n]->rule == i->rule) return true;
-  return false;
+static bool has_signed_input(const smma_instruction *i) {
+  return smma_encoding_of(i->a).sign_bits || smma_encoding_of(i->b).sign_bits;
 }
 
-/* Reports whether a row of the table differs from the previous row only in N and therefore computes the same
-   function. */
-static bool is_repeated(const smma_instruction_table *table, size_t i) {
-  return i > 0 && table->row[i - 1].family == table->row[i].family &&
-         smma_same_operation(&table->row[i - 1], &table->row[i]);
+/* Reports whether two instructions have the same family, rule and scale format, so that an answer of one answers for
+   the other. Questions about integers also depend on K and on whether an input is signed. */
+static bool are_alike(const smma_instruction *x, const smma_instruction *y) {
+  if (x->family != y->family || x->rule != y->rule || x->scale != y->scale) return false;
+  return x->rule->rule.algorithm != SMMA_INTEGER || (x->k == y->k && has_signed_input(x) == has_signed_input(y));
+}
+
+/* Reports whether the question was already put to an instruction like this one. */
+static bool is_asked(const run *x, const smma_instruction *i) {
+  for (size_t n = 0; n < x->asked_count; n++)
+    if (are_alike(x->asked[n], i)) return true;
+  return false;
 }
 
 /* Puts a question to an instruction. If an instruction that computes the same function was already tested, its trial is
    used again. */
 static bool consider(run *x, const smma_question *e, const smma_instruction *i) {
   smma_trial *t = &x->trial;
-  if (t->question == e && smma_same_operation(t->instruction, i))
+  if (t->question == e && t->answers > 0 && smma_same_operation(t->instruction, i) && e->concerns(i))
     t->instruction = i;
   else
     smma_trial_prepare(e, i, t);
@@ -136,7 +140,7 @@ static bool ask_architecture(run *x, const smma_question *e, const smma_instruct
   for (size_t n = 0; n < table->count; n++) {
     const smma_instruction *i = &table->row[n];
     if (x->request->gpu && !smma_gpu_has(x->request->gpu, i->name)) continue;
-    if (!x->request->every && (is_repeated(table, n) || is_asked(x, i))) continue;
+    if (!x->request->every && is_asked(x, i)) continue;
     if (smma_unit_computes(x->request->unit, i, &why) && !consider(x, e, i)) return false;
   }
   return true;
@@ -170,6 +174,9 @@ bool smma_ask_questions(const smma_question_request *q, smma_open_answers *answe
     if (q->only ? q->only == smma_questions[n] : !smma_question_is_of_unmodelled(smma_questions[n]))
       good = ask_question(&x, smma_questions[n]);
   free(x.asked);
+  if (good && !answers->answers && q->only)
+    return smma_fail(error, "the experiment %s covers no selected instruction that %s computes", q->only->name,
+                     q->unit->name);
   if (good && !answers->answers)
     return smma_fail(error, "no experiment covers an instruction that %s computes", q->unit->name);
   return good;

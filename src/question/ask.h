@@ -8,7 +8,7 @@ typedef struct {
   smma_unit *unit;
   smma_arch_id arch;                   /* SMMA_ARCH_COUNT: every listed architecture */
   const char *gpu;                     /* if not NULL: only instructions that this GPU of the architecture has */
-  const smma_instruction *instruction; /* NULL: the first instruction of each rule and family, in each architecture */
+  const smma_instruction *instruction; /* NULL: in each architecture, the first of all instructions that are alike */
   bool every;                          /* every instruction instead of only the first ones */
   const smma_question *only;           /* NULL: every question */
   /* Called for each answer; the result then has no list of answers. May be NULL. */

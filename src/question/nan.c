@@ -45,27 +45,69 @@ static uint64_t nan_with_payload(smma_format format) {
   return smma_default_nan(f) | smma_sign_and_fields(f, true, 1);
 }
 
-static const char *row_of_nans(const smma_operation *o, int index, smma_row *row) {
-  const smma_encoding a = smma_encoding_of(o->a), c = smma_encoding_of(o->c);
-  const uint64_t infinity_of_c = smma_largest_fields(c) + 1;
-  const uint64_t one = power_of_two(o->b, false, 0);
+static bool has_nan(smma_format format) {
+  const smma_encoding f = smma_encoding_of(format);
+  return smma_decode(f, smma_default_nan(f)).kind == SMMA_NAN;
+}
+
+typedef enum { NAN_TIMES_ONE, OTHER_NAN_TIMES_ONE, NAN_IN_C, SIGNALLING_C, ALL_NAN, INVALID, DIFFERENCE } nan_row;
+enum { NAN_ROWS = DIFFERENCE + 1 };
+
+static const char *const nan_rows[NAN_ROWS] = {
+    "NaN times 1",           "another NaN times 1", "c is a negative NaN with payload",
+    "c is a signalling NaN", "a, b and c are NaN",  "-infinity times 0",
+    "infinity - infinity"};
+
+/* Reports whether the formats of the operation have the special numbers of a row. */
+static bool has_row(const smma_operation *o, nan_row what) {
+  switch (what) {
+    case NAN_TIMES_ONE:
+    case OTHER_NAN_TIMES_ONE: return has_nan(o->a) || has_nan(o->b);
+    case ALL_NAN: return has_nan(o->a) && has_nan(o->b);
+    case INVALID:
+    case DIFFERENCE: return smma_has_infinity(smma_encoding_of(o->a)) || smma_has_infinity(smma_encoding_of(o->b));
+    default: return true;
+  }
+}
+
+/* Sets product 0 to two factors: in a and b, or exchanged if `in_b`. */
+static void set_factors(smma_row *row, bool in_b, uint64_t special, uint64_t other) {
+  set_product(row, 0, in_b ? other : special, in_b ? special : other);
+}
+
+static void fill_row(const smma_operation *o, nan_row what, smma_row *row) {
+  const uint64_t infinity_of_c = smma_largest_fields(smma_encoding_of(o->c)) + 1;
+  const bool nan_in_b = !has_nan(o->a), infinity_in_b = !smma_has_infinity(smma_encoding_of(o->a));
+  const smma_format nan = nan_in_b ? o->b : o->a, infinite = infinity_in_b ? o->b : o->a;
+  const smma_format other = infinity_in_b ? o->a : o->b;
   clear_row(o, row);
-  switch (index) {
-    case 0: set_product(row, 0, smma_default_nan(a), one); return "NaN times 1";
-    case 1: set_product(row, 0, nan_with_payload(o->a), one); return "another NaN times 1";
-    case 2: row->c = nan_with_payload(o->c); return "c is a negative NaN with payload";
-    case 3: row->c = infinity_of_c | 1; return "c is a signalling NaN";
-    case 4:
+  switch (what) {
+    case NAN_TIMES_ONE:
+    case OTHER_NAN_TIMES_ONE:
+      set_factors(row, nan_in_b,
+                  what == NAN_TIMES_ONE ? smma_default_nan(smma_encoding_of(nan)) : nan_with_payload(nan),
+                  power_of_two(nan_in_b ? o->a : o->b, false, 0));
+      break;
+    case NAN_IN_C: row->c = nan_with_payload(o->c); break;
+    case SIGNALLING_C: row->c = infinity_of_c | 1; break;
+    case ALL_NAN:
       set_product(row, 0, nan_with_payload(o->a), smma_default_nan(smma_encoding_of(o->b)));
       row->c = infinity_of_c | 3;
-      return "a, b and c are NaN";
-    default: break;
+      break;
+    default:
+      set_factors(row, infinity_in_b, smma_overflowed(smma_encoding_of(infinite), true, SMMA_OVERFLOW_INFINITY),
+                  what == INVALID ? 0 : power_of_two(other, false, 0));
+      row->c = what == INVALID ? 0 : infinity_of_c;
   }
-  if (!smma_has_infinity(a)) return NULL;
-  set_product(row, 0, smma_overflowed(a, true, SMMA_OVERFLOW_INFINITY), index == 5 ? 0 : one);
-  if (index == 5) return "-infinity times 0";
-  row->c = infinity_of_c;
-  return index == 6 ? "infinity - infinity" : NULL;
+}
+
+static const char *row_of_nans(const smma_operation *o, int index, smma_row *row) {
+  for (int what = 0; what < NAN_ROWS; what++) {
+    if (!has_row(o, (nan_row)what) || index-- > 0) continue;
+    fill_row(o, (nan_row)what, row);
+    return nan_rows[what];
+  }
+  return NULL;
 }
 
 const smma_question smma_question_nan_payload = {

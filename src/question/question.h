@@ -1,8 +1,8 @@
 /* Open questions about a unit. For each question there are operands for which the candidate answers differ, so that the
    unit's results show which answer is correct. The command calls them experiments. A question has candidate answers,
    each a function of the operands. Its trial on an instruction consists of rows of operands, with the result that each
-   answer gives. Answer 0 is the model's. A trial omits an answer if no row distinguishes it from an earlier one; if
-   only the model's answer remains, there is no trial. */
+   answer gives. Answer 0 is the model's. A trial omits an answer if no row distinguishes it from an earlier one, whose
+   text then stands for both; if only the model's answer remains, there is no trial. */
 #ifndef SMMA_QUESTION_QUESTION_H
 #define SMMA_QUESTION_QUESTION_H
 
@@ -24,7 +24,7 @@ typedef const char *smma_question_row(const smma_operation *operation, int index
 typedef struct {
   const char *name, *text;
   bool (*concerns)(const smma_instruction *instruction);
-  smma_question_row *row;           /* NULL: use the first rows of `softmma vectors gen` that distinguish candidates */
+  smma_question_row *row;           /* NULL: search rows of `softmma vectors gen` */
   bool chained;                     /* each row's result is the next row's c, and only the last result counts */
   const smma_candidate *candidates; /* all except the model; the list ends with an entry without text */
 } smma_question;

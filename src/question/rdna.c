@@ -89,7 +89,7 @@ static const smma_candidate floors[] = {{"one less", with_least_exponent, -1},
                                         {0}};
 
 /* Half of the least result plus a smaller power of two. The smallest exponent of c decides whether the smaller power is
- * truncated. */
+   truncated. The last row of f32 is three halves, which has no smaller power: there the half itself is truncated. */
 static const char *row_of_floors(const smma_operation *o, int index, smma_row *row) {
   static const two_products f16[] = {{"2^-25 + 2^-41", {0x1p-14, 0x1p-17}, {0x1p-11, 0x1p-24}, 0},
                                      {"2^-25 + 2^-40", {0x1p-14, 0x1p-16}, {0x1p-11, 0x1p-24}, 0},
@@ -97,7 +97,8 @@ static const char *row_of_floors(const smma_operation *o, int index, smma_row *r
                                      {"2^-25 + 2^-38", {0x1p-14, 0x1p-14}, {0x1p-11, 0x1p-24}, 0}},
                             f32[] = {{"2^-150 + 2^-153", {0x1p-75, 0x1p-76}, {0x1p-75, 0x1p-77}, 0},
                                      {"2^-150 + 2^-152", {0x1p-75, 0x1p-76}, {0x1p-75, 0x1p-76}, 0},
-                                     {"2^-150 + 2^-151", {0x1p-75, 0x1p-75}, {0x1p-75, 0x1p-76}, 0}};
+                                     {"2^-150 + 2^-151", {0x1p-75, 0x1p-75}, {0x1p-75, 0x1p-76}, 0},
+                                     {"2^-149 + 2^-150", {0x1p-75, 0x1p-75}, {0x1p-74, 0x1p-75}, 0}};
   return o->d == SMMA_F16 ? ROW_OF(f16) : ROW_OF(f32);
 }
 

@@ -31,10 +31,12 @@ static const char *row_of_roundings(const smma_operation *o, int index, smma_row
   return "2^-15 + 2^-25 + 2^-27";
 }
 
+/* Reports whether the rule rounds sums of three or more products to f16, as the candidate does, and the row's products
+   exist. */
 static bool has_fine_products(const smma_instruction *i) {
   const smma_operation o = smma_operation_of(i);
-  const bool cuts_below_c = o.rule.algorithm == SMMA_C_FDPA || o.rule.algorithm == SMMA_GD_FDPA;
-  return is_f16_output(i) && !cuts_below_c && reaches(&o, -27);
+  const bool rounds_fused_sums = o.rule.algorithm == SMMA_T_FDPA || o.rule.algorithm == SMMA_FP8_BY_FP16;
+  return is_f16_output(i) && rounds_fused_sums && smma_block_of(&o) >= 3 && reaches(&o, -27);
 }
 
 const smma_question smma_question_f16_subnormal_rounding = {"f16-subnormal-rounding",

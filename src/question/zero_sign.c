@@ -110,7 +110,7 @@ static const char *row_of_underflows(const smma_operation *o, int index, smma_ro
   static const char *const what[] = {"-1/4 of the least result, c = +0", "-1/4 of the least result, c = -0",
                                      "the least negative product, c = +0", "the least negative product, c = -0"};
   const int quarter = least_exponent(o->d) - 2, k = last_product(o);
-  if (!o->scale_block && !reaches(o, quarter)) index += 2;
+  if (o->scale_block ? 2 * least_exponent(o->scale) > quarter : !reaches(o, quarter)) index += 2;
   if (index >= (int)(sizeof what / sizeof *what)) return NULL;
   clear_row(o, row);
   row->c = zero_of(o->c, index % 2);
