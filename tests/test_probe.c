@@ -1,5 +1,6 @@
 /* Probes find the parameters that the rules state, for every operation of the catalogue and for custom units with
    random parameters, or report that they cannot. SOFTMMA_CUSTOM_UNITS sets the number of custom units. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -343,7 +344,7 @@ static void check_findings(const smma_examination *x, const expectation *e) {
   check_structure(x, e);
   if (aligned && !x->alignment.exact) {
     check_number(x, SMMA_PROBE_alignment_bits, e->alignment_bits);
-    check_extra_bits(x, e->alignment_bits - smma_encoding_of(x->subject.instruction->d).fraction_bits);
+    check_extra_bits(x, e->alignment_bits - e->output_bits);
     check_zero_exponent(x, e);
     check(x, SMMA_PROBE_products_normalised, e->normalised);
     check(x, SMMA_PROBE_normalisation, "once, at the end");
@@ -475,6 +476,13 @@ static void random_custom_units(void **state) {
   ", \"accumulator_exponent\": \"none\", "                                           \
   "\"output\": \"f32\"}"
 
+#define ROUNDED_AWAY(bits)                                                           \
+  "{\"take\": 16, \"join\": \"chain\", \"start\": \"c\", \"alignment_bits\": " #bits \
+  ", \"alignment_rounding\": \"nearest-away\", \"output\": \"f32\", \"rounding\": \"toward-zero\"}"
+#define CUT_ACCUMULATOR(bits)                                                     \
+  "{\"take\": 8, \"join\": \"chain\", \"start\": \"c\", \"alignment_bits\": 24, " \
+  "\"accumulator_alignment_bits\": " #bits ", \"output\": \"f32\", \"rounding\": \"toward-zero\"}"
+
 static const char in_order[] = "16 in stages; the first stage aligns 4 products (k = 0 to 3)";
 static const char interleaved[] = "16 in stages; the first stage aligns 4 products (k = 0, 4, 8, 12)";
 static const char inexact[] = "not exact: products of long significands lose bits";
@@ -510,6 +518,10 @@ static const struct {
     {UNIT_OF(2, ALL(2, 12) CHAIN(1, 26)), SMMA_PROBE_c_joins, ""},
     {UNIT_OF(2, ALL(2, 26) CHAIN(1, 13)), SMMA_PROBE_c_joins, apart},
     {UNIT(GROUPS(20, 4) CUT_PRODUCTS(22) CHAIN(4, 24)), SMMA_PROBE_first_sum, in_order},
+    {UNIT(CHAIN(16, 24)), SMMA_PROBE_extra_bits_preserved, "preserved: 1 + 3 * ulp/2 is not 1"},
+    {UNIT(CHAIN(16, 23)), SMMA_PROBE_extra_bits_preserved, "truncated: 1 + 3 * ulp/2 is 1"},
+    {UNIT(ROUNDED_AWAY(23)), SMMA_PROBE_extra_bits_preserved, ""},
+    {UNIT(CUT_ACCUMULATOR(20)), SMMA_PROBE_extra_bits_preserved, ""},
 };
 
 static void units_that_are_not_one_alignment(void **state) {
@@ -527,10 +539,64 @@ static void units_that_are_not_one_alignment(void **state) {
   }
 }
 
+/* ---- Units with faults ---- */
+
+/* A chain of FMAs in FP32 that flushes c below 2^-143 and a from 3/4 of the least normal number on, and that returns 0
+   if an addition overflows to infinity. Counts the rows and calls that it computes. */
+static unsigned long long rows_run, calls_run;
+
+static bool is_flushed(float x, float least, float greatest) { return fabsf(x) >= least && fabsf(x) < greatest; }
+
+static int run_faulty(void *unit, const smma_instruction_info *info, const smma_batch *batch, char *message,
+                      size_t size) {
+  const float *a = batch->a, *b = batch->b, *c = batch->c;
+  (void)unit, (void)message, (void)size;
+  rows_run += batch->rows;
+  calls_run++;
+  for (size_t r = 0; r < batch->rows; r++) {
+    float d = is_flushed(c[r], 0, 0x1p-143F) ? 0 : c[r];
+    for (int k = 0; k < info->k; k++) {
+      const float x = a[r * (size_t)info->k + (size_t)k], y = b[r * (size_t)info->k + (size_t)k];
+      const float sum = fmaf(is_flushed(x, 0x1.8p-127F, 0x1p-126F) ? 0 : x, y, d);
+      d = isinf(sum) && isfinite(x) && isfinite(y) && isfinite(d) ? 0 : sum;
+    }
+    ((float *)batch->d)[r] = d;
+  }
+  return 0;
+}
+
+static void faults_at_few_numbers(void **state) {
+  static const smma_unit_methods methods = {.abi = SMMA_UNIT_ABI, .run = run_faulty};
+  static smma_examination x;
+  smma_unit unit = {.methods = &methods};
+  smma_error error;
+  (void)state;
+  if (!smma_examine(&unit, find("MI250X", "v_mfma_f32_16x16x4f32"), REPEATED_ROWS, &x, &error))
+    fail_msg("%s", error.text);
+  assert_string_equal(x.findings[SMMA_PROBE_subnormal_a].value, "some are flushed to zero");
+  assert_string_equal(x.findings[SMMA_PROBE_subnormal_alone].value, "some are flushed to zero");
+  assert_string_equal(x.findings[SMMA_PROBE_subnormal_b].value, "retained");
+  assert_null(strstr(x.findings[SMMA_PROBE_sum_overflow].value, "retained"));
+  assert_int_equal(x.subject.rows, rows_run);
+  assert_int_equal(x.subject.calls, calls_run);
+}
+
+/* A NaN in c is tested if neither factor has a NaN; the number of extra bits counts from the last bit of d. */
+static void formats_that_lack_numbers(void **state) {
+  static smma_examination x;
+  smma_error error;
+  (void)state;
+  assert_true(smma_examine(&model, find("ACE", "top4mxbssps"), REPEATED_ROWS, &x, &error));
+  assert_string_equal(x.findings[SMMA_PROBE_nan_input].value, "NaN 0x7fc00000");
+  assert_true(smma_examine(&model, find("H100", "wgmma.m64n8k32.f32.e4m3.e4m3"), REPEATED_ROWS, &x, &error));
+  assert_string_equal(x.findings[SMMA_PROBE_extra_bits].value, "0");
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_operation_of_the_catalogue),
-                                     cmocka_unit_test(random_custom_units),
-                                     cmocka_unit_test(units_that_are_not_one_alignment)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_operation_of_the_catalogue), cmocka_unit_test(random_custom_units),
+      cmocka_unit_test(units_that_are_not_one_alignment), cmocka_unit_test(faults_at_few_numbers),
+      cmocka_unit_test(formats_that_lack_numbers)};
   smma_error error;
   if (!smma_unit_open("model", &model, &error)) return 1;
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,13 +32,9 @@ bool smma_find_differences(const smma_differences_request *r, smma_differences *
 
 void smma_free_differences(smma_differences *d) { free(d->examination); }
 
-static bool is_same_finding(const smma_finding *x, const smma_finding *y) {
-  return strcmp(x->value, y->value) == 0 && (*x->value || strcmp(x->why, y->why) == 0);
-}
-
 bool smma_features_differ(const smma_differences *d, smma_probe_id probe) {
   for (size_t i = 1; d->examination && i < d->request->sides; i++)
-    if (!is_same_finding(&d->examination[0].findings[probe], &d->examination[i].findings[probe])) return true;
+    if (!smma_same_finding(&d->examination[0].findings[probe], &d->examination[i].findings[probe])) return true;
   return false;
 }
 

@@ -72,7 +72,7 @@ static bool learn_and_check(smma_inference_work *x) {
     found->unit_seconds += smma_seconds() - before;
   }
   if (good) {
-    x->asking.calls++;
+    x->asking.calls += found->alike.calls;
     found->rows += found->alike.asked + found->alike.asked_why;
     if (found->alike.not_repeated + found->alike.not_alike) {
       found->outcome = SMMA_IS_NO_FUNCTION;

@@ -212,8 +212,8 @@ static bool explains_all(const hypothesis *t, const questions *q) {
 }
 
 /* Returns the number of retained bits below X: the greatest n such that the powers of two down to X * 2^-n are retained
-   with both signs. Sets `*lost` to whether the next smaller power of two is lost, and `*witness` to the last vector
-   examined. */
+   with both signs. Sets `*lost` to whether the next smaller power of two is lost, and `*witness` to the vector of
+   the other sign to the last one examined. */
 static int count_bits(const questions *q, int large, bool *lost, smma_row *witness) {
   int bits = 0;
   *lost = false;
@@ -246,15 +246,22 @@ static int find_hypotheses(const questions *q, smma_span span, int bits, bool lo
   return found;
 }
 
-enum { MOST_QUESTIONS = 32768, MOST_LEVELS = 640, MOVED_LEVELS = 3 };
+/* add_around adds at most QUESTIONS_A_LEVEL vectors. */
+enum { MOST_QUESTIONS = 32768, QUESTIONS_A_LEVEL = 100, LEVELS_WITH_ONES = 3, MOVED_LEVELS = 3 };
 
-/* Adds vectors with smaller X, and lets the unit compute all vectors. Uses at most MOST_LEVELS smaller X, or
-   MOVED_LEVELS if products were moved. */
+/* Returns how many smaller X, of `levels`, have room for their vectors. */
+static int most_levels(const questions *q, int levels) {
+  const int room = (int)(q->capacity - q->count) - LEVELS_WITH_ONES * 2 * levels;
+  return smma_maximum(1, room / QUESTIONS_A_LEVEL);
+}
+
+/* Adds vectors with smaller X, and lets the unit compute all vectors. Uses every smaller X, or as many as there is room
+   for, spread over the range. Uses only MOVED_LEVELS if products were moved. */
 static bool ask_levels(smma_examination *x, questions *q, int bits) {
   const int levels = q->span.large - FLOOR_MARGIN - q->span.least;
-  const int count = smma_minimum(levels, x->moved ? MOVED_LEVELS : MOST_LEVELS);
   add_around(q, q->span.large, bits);
   if (!x->moved && !x->left) add_others(q, bits, x->first.has_c);
+  const int count = smma_minimum(levels, x->moved ? MOVED_LEVELS : most_levels(q, levels));
   for (int n = 1; n <= count; n++) {
     const int large = q->span.large - FLOOR_MARGIN - (int)((int64_t)levels * (n - 1) / count);
     add_around(q, large, bits);

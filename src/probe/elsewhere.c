@@ -63,15 +63,11 @@ static int focus_of(const smma_examination *x, smma_focus focus) {
 
 /* ---- Values ---- */
 
-static bool same_value(const smma_finding *x, const smma_finding *y) {
-  return strcmp(x->value, y->value) == 0 && (*x->value || strcmp(x->why, y->why) == 0);
-}
-
 /* Adds a finding at product `at` to the values. If its value is new, copies the finding to `*kept` and points to the
    copy. Sets v->many if there is no room for it. */
 static void add_value(values *v, const smma_finding *finding, int at, smma_finding *kept) {
   int i = 0;
-  while (i < v->count && !same_value(v->value[i].finding, finding)) i++;
+  while (i < v->count && !smma_same_finding(v->value[i].finding, finding)) i++;
   if (i == MOST_VALUES) {
     v->many = true;
     return;
@@ -192,6 +188,7 @@ static bool examine_all(findings_by_place *e, smma_examination *x, smma_examinat
     again = true;
   }
   for (int k = 0; k < SMMA_MAXIMUM_ROUNDED_K; k++) again |= x->aligned_otherwise[k];
+  x->subject.rows = y->subject.rows, x->subject.calls = y->subject.calls;
   if (again && !examine_again(x, error)) return false;
   *y = *x;
   y->moved = true;

@@ -345,41 +345,57 @@ bool smma_probe_c_rounding(smma_examination *x, smma_finding *f) {
 
 /* ---- Extra bits ---- */
 
+/* Returns the number of fraction bits that d retains, or those of its format if that number is not known. */
+static int fraction_bits_of_d(const smma_examination *x) {
+  return x->output_known ? x->output_bits : smma_encoding_of(x->subject.instruction->d).fraction_bits;
+}
+
 bool smma_probe_extra_bits(smma_examination *x, smma_finding *f) {
-  const int fraction = smma_encoding_of(x->subject.instruction->d).fraction_bits;
+  const int fraction = fraction_bits_of_d(x);
   if (!x->first.known) return smma_cannot_tell(f, "the structure of the first sum is not fully known");
   if (x->rounded_bits >= 0) return smma_tell(f, NULL, "%d", x->rounded_bits);
   if (!x->first.fused && x->output_rounding) return smma_tell(f, NULL, "enough for correct rounding");
   if (x->alignment.exact && x->alignment.bits >= fraction + 3) return smma_tell(f, NULL, "3 or more");
   if (!x->alignment.known) return smma_cannot_tell(f, "the number of bits that alignment retains is not known");
+  if (!x->output_known) return smma_cannot_tell(f, "the number of fraction bits of results is not known");
   return smma_tell(f, NULL, "%d", x->alignment.bits - fraction);
 }
 
-/* Adds 1 and three halves of an ulp. The result is above 1 if the halves are added before they are truncated. */
+/* Adds 1 and three halves of an ulp. The result is 1 + 1 ulp or 1 + 2 ulp if the halves are added before they are
+   truncated. A control vector adds 1 and 1 ulp: if it loses the ulp although alignment does not, later blocks cut the
+   sum. */
 bool smma_probe_extra_bits_preserved(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
-  const int unit = -smma_encoding_of(s->instruction->d).fraction_bits;
+  const int unit = -fraction_bits_of_d(x);
+  const int64_t one = (int64_t)1 << -unit;
   int terms[SMMA_MAXIMUM_ROUNDED_K + 1];
   const int count = smma_first_terms(x, terms);
-  smma_row row = smma_blank_row(s);
+  smma_row row[2] = {smma_blank_row(s), smma_blank_row(s)};
   bool placed = true;
   if (!x->first.known) return smma_cannot_tell(f, "the structure of the first sum is not fully known");
   if (count < 4) return smma_cannot_tell(f, "the first sum has fewer than four terms");
   /* c is the last term. */
   const int low = smma_range_of(s, terms[0]).least - (unit - 1);
   const int base = smma_maximum(0, smma_maximum(low, smma_range_of_d(s).least - unit));
-  placed = smma_place(s, &row, terms[count - 1], 1, base);
-  for (int i = 0; i < 3; i++) placed = placed && smma_place(s, &row, terms[i], 1, base + unit - 1);
+  for (int r = 0; r < 2; r++) placed = placed && smma_place(s, &row[r], terms[count - 1], 1, base);
+  for (int i = 0; i < 3; i++) placed = placed && smma_place(s, &row[0], terms[i], 1, base + unit - 1);
+  placed = placed && smma_place(s, &row[1], terms[0], 1, base + unit);
   if (!placed) return smma_cannot_tell(f, "halves of an ulp are below the formats' range");
-  if (!smma_ask_subject(s, &row, 1)) return false;
-  if (smma_is_exactly(smma_result(s, &row), 1, base)) return smma_tell(f, &row, "truncated: 1 + 3 * ulp/2 is 1");
-  return smma_tell(f, &row, "preserved: 1 + 3 * ulp/2 is not 1");
+  if (!smma_ask_subject(s, row, 2)) return false;
+  const smma_dyadic d = smma_result(s, &row[0]);
+  const bool keeps_ulp = smma_is_exactly(smma_result(s, &row[1]), one + 1, base + unit);
+  if (x->first.other >= 0 && !keeps_ulp && !(x->alignment.known && x->alignment.bits < -unit))
+    return smma_cannot_tell(f, "1 + 1 ulp of the first sum does not reach the result");
+  if (smma_is_exactly(d, 1, base)) return smma_tell(f, &row[0], "truncated: 1 + 3 * ulp/2 is 1");
+  if (smma_is_exactly(d, one + 1, base + unit) || smma_is_exactly(d, one + 2, base + unit))
+    return smma_tell(f, &row[0], "preserved: 1 + 3 * ulp/2 is not 1");
+  return smma_cannot_tell(f, "1 + 3 * ulp/2 is none of 1, 1 + 1 ulp and 1 + 2 ulp");
 }
 
 /* Adds 1 and four quarters of an ulp, with 1 at every term of the first sum in turn. */
 bool smma_probe_order_control(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
-  const int unit = -smma_encoding_of(s->instruction->d).fraction_bits;
+  const int unit = -fraction_bits_of_d(x);
   int terms[SMMA_MAXIMUM_ROUNDED_K + 1];
   const int count = smma_first_terms(x, terms);
   smma_row rows[SMMA_MAXIMUM_ROUNDED_K + 1];

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "isa/catalogue.h"
 #include "probe/elsewhere.h"
@@ -30,6 +31,10 @@ bool smma_cannot_tell(smma_finding *f, const char *format, ...) {
   vsnprintf(f->why, sizeof f->why, format, arguments);
   va_end(arguments);
   return true;
+}
+
+bool smma_same_finding(const smma_finding *x, const smma_finding *y) {
+  return strcmp(x->value, y->value) == 0 && (*x->value || strcmp(x->why, y->why) == 0);
 }
 
 bool smma_with_rows(smma_examination *x, smma_finding *f, size_t count,

@@ -121,6 +121,9 @@ bool smma_tell(smma_finding *finding, const smma_row *witness, const char *forma
     __attribute__((format(printf, 3, 4)));
 bool smma_cannot_tell(smma_finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Reports whether two findings have the same value, or are both unknown for the same reason. */
+bool smma_same_finding(const smma_finding *x, const smma_finding *y);
+
 /* Runs a probe with room for `count` vectors, which would not fit on a thread's stack. */
 bool smma_with_rows(smma_examination *examination, smma_finding *finding, size_t count,
                     bool (*probe)(smma_examination *, smma_finding *, smma_row *));

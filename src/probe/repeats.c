@@ -28,6 +28,7 @@ bool smma_probe_repeats(smma_examination *x, smma_finding *f) {
     s->calls++;
     if (good) {
       s->rows += alikeness.asked + alikeness.asked_why;
+      s->calls += alikeness.calls;
       x->repeats = alikeness.not_repeated + alikeness.not_alike == 0;
       tell(&rows, &alikeness, f);
     }

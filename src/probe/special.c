@@ -22,8 +22,10 @@ bool smma_probe_zero_sum(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;
   smma_row row = smma_blank_row(s);
-  if (!has_negative_zero(i->a) || !has_negative_zero(i->c)) return smma_cannot_tell(f, "the formats have no -0");
-  for (int k = 0; k < i->k; k++) row.a[k] = negative_zero(i->a);
+  const bool in_b = !has_negative_zero(i->a);
+  if (!has_negative_zero(in_b ? i->b : i->a) || !has_negative_zero(i->c))
+    return smma_cannot_tell(f, "c or both factors have no -0");
+  for (int k = 0; k < i->k; k++) *(in_b ? &row.b[k] : &row.a[k]) = negative_zero(in_b ? i->b : i->a);
   row.c = negative_zero(i->c);
   return smma_ask_subject(s, &row, 1) && tell_zero(f, s, &row);
 }
@@ -73,7 +75,7 @@ static bool place_overflow(const smma_subject *s, smma_row *row, const int terms
 }
 
 /* Lists up to three products of each block, and c, and returns their number. With these, every sum in which two terms
-   may first be added occurs. */
+   may first be added occurs, unless blocks have more than MOST_OVERFLOW_TERMS - 1 such products. */
 static int overflow_terms(const smma_examination *x, int terms[2 * SMMA_MAXIMUM_ROUNDED_K + 1]) {
   const int k = x->subject.instruction->k;
   int count = 0, seen[SMMA_MAXIMUM_ROUNDED_K] = {0};
@@ -90,30 +92,26 @@ bool smma_probe_sum_overflow(smma_examination *x, smma_finding *f) {
   int terms[2 * SMMA_MAXIMUM_ROUNDED_K + 1], signs[2] = {1, -1};
   const int n = overflow_terms(x, terms);
   const size_t most = (size_t)(n * n * n);
+  if (k < 2) return smma_cannot_tell(f, "the test needs two products");
   smma_row *rows = malloc(most * sizeof *rows);
+  int *sign_of = malloc(most * sizeof *sign_of); /* the sign of each row's exact result */
   size_t count = 0, kept = 0, lost = 0;
-  bool good = rows != NULL || smma_no_memory(&s->error);
-  if (k < 2 && good) {
-    free(rows);
-    return smma_cannot_tell(f, "the test needs two products");
-  }
+  bool good = (rows && sign_of) || smma_no_memory(&s->error);
   for (int p = 0; good && p < n * n * n * 2; p++) {
     const int three[] = {terms[p / 2 % n], terms[p / 2 / n % n], terms[p / 2 / n / n]};
     if (p / 2 % n >= p / 2 / n % n || three[0] == three[2] || three[1] == three[2]) continue;
+    sign_of[count] = signs[p % 2];
     count += place_overflow(s, &rows[count], three, signs[p % 2]);
   }
-  if (good && count == 0) {
-    free(rows);
-    return smma_cannot_tell(f, "products cannot exceed the output's range");
-  }
-  good = good && smma_ask_subject(s, rows, count);
+  good = good && (count == 0 || smma_ask_subject(s, rows, count));
   for (size_t r = 0; good && r < count; r++) {
-    const bool is_kept = smma_is_exactly(smma_result(s, &rows[r]), 1, greatest) ||
-                         smma_is_exactly(smma_result(s, &rows[r]), -1, greatest);
+    const bool is_kept = smma_is_exactly(smma_result(s, &rows[r]), sign_of[r], greatest);
     kept += is_kept;
     if (!is_kept && (lost == 0 || kept == 0)) lost = r + 1;
   }
-  if (good && kept == count)
+  if (good && count == 0)
+    smma_cannot_tell(f, "products cannot exceed the output's range");
+  else if (good && kept == count)
     smma_tell(f, &rows[0], "retained: 2^E + 2^E - 2^E is 2^E in %zu orders of terms (E: greatest exponent of d)",
               count);
   else if (good)
@@ -122,6 +120,7 @@ bool smma_probe_sum_overflow(smma_examination *x, smma_finding *f) {
         "overflow to %s if 2^E + 2^E is added before -2^E, in %zu of %zu orders of terms (E: greatest exponent of d)",
         finite_or_not(s, &rows[lost - 1]), count - kept, count);
   free(rows);
+  free(sign_of);
   return good;
 }
 
@@ -198,10 +197,10 @@ static bool ask_nan_input(smma_examination *x, smma_finding *f, smma_row *rows) 
       *(in_b ? &rows[count].b[k] : &rows[count].a[k]) = in_b ? b : a;
       count++;
     }
-  if (count == 0) return smma_cannot_tell(f, "the format has no NaN");
   rows[count] = blank;
   rows[count].c = c;
   count += smma_decode(smma_encoding_of(i->c), c).kind == SMMA_NAN;
+  if (count == 0) return smma_cannot_tell(f, "the formats have no NaN");
   return tell_nans(f, s, rows, count);
 }
 
@@ -234,18 +233,20 @@ bool smma_probe_nan_invalid(smma_examination *x, smma_finding *f) {
 static bool ask_nan_difference(smma_examination *x, smma_finding *f, smma_row *rows) {
   smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;
+  bool have_infinities = false;
   size_t count = 0;
   for (int k = 0; k < i->k; k++)
     for (int n = 0; n < 4; n++) {
       uint64_t infinity, opposite;
       rows[count] = smma_blank_row(s);
-      if (!smma_place(s, &rows[count], k, 1, 0) || !infinity_of(n % 2 ? i->b : i->a, n / 2, &infinity) ||
-          !infinity_of(i->c, !(n / 2), &opposite))
-        continue;
+      if (!infinity_of(n % 2 ? i->b : i->a, n / 2, &infinity) || !infinity_of(i->c, !(n / 2), &opposite)) continue;
+      have_infinities = true;
+      if (!smma_place(s, &rows[count], k, 1, 0)) continue;
       *(n % 2 ? &rows[count].b[k] : &rows[count].a[k]) = infinity;
       rows[count++].c = opposite;
     }
-  if (count == 0) return smma_cannot_tell(f, "the formats have no infinity");
+  if (count == 0 && have_infinities) return smma_cannot_tell(f, "no product is 1");
+  if (count == 0) return smma_cannot_tell(f, "c or both factors have no infinity");
   return tell_nans(f, s, rows, count);
 }
 

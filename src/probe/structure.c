@@ -229,7 +229,7 @@ static bool ask_stages(smma_examination *x, smma_stages *stages) {
   if (good && !stages->known) good = smma_find_stages(&asker, &summands, terms, count, stages);
   smma_rows_free(&asker.rows);
   s->rows += asker.asked;
-  s->calls++;
+  s->calls += asker.calls;
   return good;
 }
 
@@ -334,6 +334,13 @@ static bool ask_what_is_left(smma_examination *x, bool *good) {
   return !x->left || !*good || ask_with_remainders(x, rows, count, good);
 }
 
+/* Reports whether a product that can be X can also be -X, which it cannot be if neither factor has a sign. */
+static bool can_be_negative(const smma_examination *x) {
+  const smma_span span = common_span(x);
+  smma_row row = smma_blank_row(&x->subject);
+  return !smma_place(&x->subject, &row, 0, 1, span.large) || smma_place(&x->subject, &row, 0, -1, span.large);
+}
+
 /* Examines the first sum of product 0 and the first sum of product k - 1. Takes the sum with fewer products, because
    one of these two products may be added only at the very end. */
 bool smma_probe_first_sum(smma_examination *x, smma_finding *f) {
@@ -344,6 +351,7 @@ bool smma_probe_first_sum(smma_examination *x, smma_finding *f) {
   smma_span span;
   bool alone, good;
   reset_first_sum(x);
+  if (!can_be_negative(x)) return smma_cannot_tell(f, "products cannot be negative");
   if (!ask_what_is_left(x, &good)) return false;
   if (!good) return smma_cannot_tell(f, "a number minus itself is not zero, and the remainder hides small numbers");
   span = common_span(x);

@@ -28,6 +28,6 @@ bool smma_ask_subject(smma_subject *s, smma_row *rows, size_t count) {
   for (size_t i = 0; good && i < count; i++) rows[i].d = smma_rows_result(&all, i);
   smma_rows_free(&all);
   s->rows += count;
-  s->calls++;
+  s->calls += count > 0;
   return good;
 }

@@ -1,6 +1,8 @@
 /* Finds whether subnormal operands, products and results are retained or become zero. Each test has a control vector
    with the same bits in a normal number. It shows whether these bits are lost for another reason: because alignment
    truncates them. */
+#include <stdlib.h>
+
 #include "probe/elsewhere.h"
 #include "probe/probe.h"
 
@@ -18,17 +20,33 @@ typedef struct {
   int64_t depth_significand;
 } question;
 
-enum { MOST_QUESTIONS = 32 };
+/* Each fraction bit alone, and all of them, with both signs. FP64 has the most fraction bits. At the places to which
+   products are moved, fewer bits are tested alone. */
+enum { MOST_FRACTION_BITS = 52, MOST_QUESTIONS = 2 * (MOST_FRACTION_BITS + 1), MOVED_BITS = 16 };
 
 typedef struct {
-  question list[MOST_QUESTIONS];
-  int count;
+  question *list;
+  int count, most; /* number of tests; room for them */
 } questions;
+
+/* Runs a probe with room for MOST_QUESTIONS tests. */
+static bool with_questions(smma_examination *x, smma_finding *f, bool is_a,
+                           bool (*probe)(smma_examination *, smma_finding *, bool, questions *)) {
+  questions q = {.list = malloc(MOST_QUESTIONS * sizeof *q.list), .most = MOST_QUESTIONS};
+  const bool done = q.list ? probe(x, f, is_a, &q) : smma_no_memory(&x->subject.error);
+  free(q.list);
+  return done;
+}
+
+/* Returns the distance between the fraction bits that are tested alone. */
+static int step_of_bits(const smma_examination *x, int fraction_bits) {
+  return x->moved ? (fraction_bits + MOVED_BITS - 1) / MOVED_BITS : 1;
+}
 
 static uint64_t sign_of(smma_format format) { return smma_sign_and_fields(smma_encoding_of(format), true, 0); }
 
-/* Adds a copy of the test that was added last, with all signs inverted. In products, negates the factor whose format
-   has a sign. */
+/* Adds a copy of the test that was added last, with all signs inverted. In products, negates a if its format has a
+   sign, otherwise b. Adds nothing if neither format has a sign. */
 static void add_negative(const smma_examination *x, questions *q) {
   const smma_instruction *i = x->subject.instruction;
   const uint64_t of_a = sign_of(i->a), of_b = of_a ? 0 : sign_of(i->b);
@@ -45,15 +63,12 @@ static void add_negative(const smma_examination *x, questions *q) {
   n.lost = -n.lost;
   n.control_significand = -n.control_significand;
   n.depth_significand = -n.depth_significand;
-  if (q->count < MOST_QUESTIONS) q->list[q->count++] = n;
+  if (q->count < q->most) q->list[q->count++] = n;
 }
 
-/* Writes the finding, and sets `*all_kept` to whether all numbers are retained. A number counts only if its control
-   vector gives the exact result. The first number and its negative must count; otherwise the finding is "cannot
-   tell". */
-static bool tell_kept(smma_examination *x, smma_finding *f, const questions *q, bool *all_kept) {
+/* Like tell_kept, with `rows`, room for the vectors of all tests. */
+static bool tell_kept_of(smma_examination *x, smma_finding *f, const questions *q, smma_row *rows, bool *all_kept) {
   smma_subject *s = &x->subject;
-  smma_row rows[3 * MOST_QUESTIONS];
   const smma_row *kept_row = NULL, *lost_row = NULL;
   for (int n = 0; n < q->count; n++) {
     rows[3 * n] = q->list[n].row;
@@ -81,6 +96,16 @@ static bool tell_kept(smma_examination *x, smma_finding *f, const questions *q, 
   if (!kept_row && !lost_row) return smma_cannot_tell(f, few_bits);
   if (kept_row && lost_row) return smma_tell(f, lost_row, "some are flushed to zero");
   return smma_tell(f, kept_row ? kept_row : lost_row, kept_row ? "retained" : "flushed to zero");
+}
+
+/* Writes the finding, and sets `*all_kept` to whether all numbers are retained. A number counts only if its control
+   vector gives the exact result. The first number and its negative must count; otherwise the finding is "cannot
+   tell". */
+static bool tell_kept(smma_examination *x, smma_finding *f, const questions *q, bool *all_kept) {
+  smma_row *rows = malloc((size_t)(3 * q->count) * sizeof *rows);
+  const bool done = rows ? tell_kept_of(x, f, q, rows, all_kept) : smma_no_memory(&x->subject.error);
+  free(rows);
+  return done;
 }
 
 /* Sets `*kept` to whether alignment retains a second bit, which the tests need because the leading bit of a subnormal
@@ -115,7 +140,7 @@ static bool add_factor(const smma_examination *x, bool is_a, uint64_t fraction, 
                   .exponent = last};
   one.row.a[k] = is_a ? fraction << own.ignored_bits : factor;
   one.row.b[k] = is_a ? factor : fraction << own.ignored_bits;
-  if (last + smma_bit_length((uint64_t)significand) - 1 < smma_range_of_d(s).least || q->count + 2 > MOST_QUESTIONS ||
+  if (last + smma_bit_length((uint64_t)significand) - 1 < smma_range_of_d(s).least || q->count + 2 > q->most ||
       !smma_place(s, &one.control, k, significand, last) || !smma_place(s, &one.depth, k, longest, last))
     return false;
   q->list[q->count++] = one;
@@ -124,31 +149,32 @@ static bool add_factor(const smma_examination *x, bool is_a, uint64_t fraction, 
 }
 
 /* Examines subnormal numbers of one factor, times a power of two that makes the product normal in d: half the least
-   normal number, each single bit, and all bits. */
-static bool probe_factor(smma_examination *x, smma_finding *f, bool is_a) {
+   normal number, each other single bit, and all bits. */
+static bool ask_factor(smma_examination *x, smma_finding *f, bool is_a, questions *q) {
   const smma_instruction *i = x->subject.instruction;
   const smma_encoding own = smma_encoding_of(is_a ? i->a : i->b);
   const int half = smma_minimum_exponent(own) - 1;
   const int power =
       smma_minimum(smma_range_of_format(is_a ? i->b : i->a).greatest, smma_range_of_d(&x->subject).greatest - half - 1);
-  questions q = {.count = 0};
   bool bits_are_kept, unused;
   if (smma_is_fixed_point(is_a ? i->a : i->b)) return smma_cannot_tell(f, "the format has no subnormal numbers");
   if (!ask_whether_bits_are_kept(x, &bits_are_kept)) return false;
   if (!bits_are_kept) return smma_cannot_tell(f, few_bits);
-  if (own.fraction_bits < 1 || !add_factor(x, is_a, (uint64_t)1 << (own.fraction_bits - 1), power, &q))
+  if (own.fraction_bits < 1 || !add_factor(x, is_a, (uint64_t)1 << (own.fraction_bits - 1), power, q))
     return smma_cannot_tell(f, "no product with a subnormal factor is normal in the output's format");
-  for (int bit = 0; bit < own.fraction_bits - 1; bit++) add_factor(x, is_a, (uint64_t)1 << bit, power, &q);
-  add_factor(x, is_a, ((uint64_t)1 << own.fraction_bits) - 1, power, &q);
-  return tell_kept(x, f, &q, &unused);
+  for (int bit = 0; bit < own.fraction_bits - 1; bit += step_of_bits(x, own.fraction_bits))
+    add_factor(x, is_a, (uint64_t)1 << bit, power, q);
+  add_factor(x, is_a, ((uint64_t)1 << own.fraction_bits) - 1, power, q);
+  return tell_kept(x, f, q, &unused);
 }
 
-bool smma_probe_subnormal_a(smma_examination *x, smma_finding *f) { return probe_factor(x, f, true); }
-bool smma_probe_subnormal_b(smma_examination *x, smma_finding *f) { return probe_factor(x, f, false); }
+bool smma_probe_subnormal_a(smma_examination *x, smma_finding *f) { return with_questions(x, f, true, ask_factor); }
+bool smma_probe_subnormal_b(smma_examination *x, smma_finding *f) { return with_questions(x, f, false, ask_factor); }
 
 static bool tell_one(smma_examination *x, smma_finding *f, const question *one, bool *kept) {
-  questions q = {.list = {*one}, .count = 1};
-  q.list[0].depth = one->control;
+  question list[2] = {*one};
+  questions q = {list, .count = 1, .most = 2};
+  list[0].depth = one->control;
   add_negative(x, &q);
   return tell_kept(x, f, &q, kept);
 }
@@ -176,13 +202,13 @@ bool smma_probe_subnormal_c(smma_examination *x, smma_finding *f) {
 }
 
 /* Examines subnormal c with products of zero: half the least normal number, every other single bit, and all bits. */
-bool smma_probe_subnormal_alone(smma_examination *x, smma_finding *f) {
+static bool ask_alone(smma_examination *x, smma_finding *f, bool unused, questions *q) {
   smma_subject *s = &x->subject;
   const smma_encoding c = smma_encoding_of(s->instruction->c);
   const int k = s->instruction->k;
-  questions q = {.count = 0};
+  (void)unused;
   if (c.fraction_bits < 1) return smma_cannot_tell(f, "c has no subnormal numbers");
-  for (int n = 0; n <= c.fraction_bits && q.count + 2 <= MOST_QUESTIONS; n++) {
+  for (int n = 0; n <= c.fraction_bits && q->count + 2 <= q->most; n++) {
     const uint64_t fraction = n == c.fraction_bits ? ((uint64_t)1 << n) - 1 : (uint64_t)1 << (c.fraction_bits - 1 - n);
     const int zeros = __builtin_ctzll(fraction), depth = c.fraction_bits - zeros;
     question one = {.row = smma_blank_row(s),
@@ -198,12 +224,14 @@ bool smma_probe_subnormal_alone(smma_examination *x, smma_finding *f) {
       return smma_cannot_tell(f, "c lacks the bits that this test needs");
     one.control_significand = (int64_t)3 << (depth - 1);
     if (!smma_place(s, &one.depth, k, one.depth_significand, one.exponent)) continue;
-    q.list[q.count++] = one;
-    add_negative(x, &q);
+    q->list[q->count++] = one;
+    add_negative(x, q);
   }
-  if (q.count == 0) return smma_cannot_tell(f, "c lacks the bits that this test needs");
-  return tell_kept(x, f, &q, &x->c_alone_is_kept);
+  if (q->count == 0) return smma_cannot_tell(f, "c lacks the bits that this test needs");
+  return tell_kept(x, f, q, &x->c_alone_is_kept);
 }
+
+bool smma_probe_subnormal_alone(smma_examination *x, smma_finding *f) { return with_questions(x, f, false, ask_alone); }
 
 /* Adds two products of half the least normal result, whose sum is normal. If no two products are added at once, adds
    one product and a c of that size. The control is a single product of 3/2 of the least normal result. */

@@ -1,7 +1,5 @@
 #include "probe/text.h"
 
-#include <string.h>
-
 void smma_finding_text(const smma_finding *f, char text[SMMA_FINDING_TEXT]) {
   if (*f->value)
     snprintf(text, SMMA_FINDING_TEXT, "%s", f->value);
@@ -10,10 +8,7 @@ void smma_finding_text(const smma_finding *f, char text[SMMA_FINDING_TEXT]) {
 }
 
 static bool is_same(const smma_labelled_examination *x, const smma_labelled_examination *y, int probe) {
-  char one[SMMA_FINDING_TEXT], other[SMMA_FINDING_TEXT];
-  smma_finding_text(&x->examination->findings[probe], one);
-  smma_finding_text(&y->examination->findings[probe], other);
-  return strcmp(one, other) == 0;
+  return smma_same_finding(&x->examination->findings[probe], &y->examination->findings[probe]);
 }
 
 /* Prints each value of a feature with the labels that have it. */

@@ -6,12 +6,6 @@ static bool is_fp6(smma_format format) { return format == SMMA_E3M2 || format ==
 
 static bool has_fp6(const smma_instruction *i) { return is_fp6(i->a) || is_fp6(i->b); }
 
-static uint64_t with_alignment(const smma_operation *model, smma_operands x, uint64_t c, int bits) {
-  smma_operation o = *model;
-  o.rule.with.t_fdpa.alignment_bits = bits;
-  return smma_dot_add(&o, x, c);
-}
-
 static uint64_t with_block(const smma_operation *model, smma_operands x, uint64_t c, int block) {
   smma_operation o = *model;
   o.rule.with.t_fdpa.block = block;
@@ -36,7 +30,7 @@ static uint64_t with_normal_inputs(const smma_operation *model, smma_operands x,
 }
 
 static const smma_candidate fp6_sums[] = {
-    {"F = 13", with_alignment, 13},
+    {"F = 13", with_alignment_bits, 13},
     {"blocks of 16", with_block, 16},
     {"widened to f16, two halves, then c (as FP8 mma.sync of Hopper)", by_fp16, 16},
     {"subnormal inputs count as normal", with_normal_inputs, 0},

@@ -51,6 +51,13 @@ static inline int last_product(const smma_operation *o) {
   return o->rule.algorithm == SMMA_FTZ_FMA ? 0 : smma_product_index(o, o->k / smma_block_of(o) - 1, 0);
 }
 
+/* A candidate: alignment retains `bits` fraction bits. */
+static inline uint64_t with_alignment_bits(const smma_operation *model, smma_operands x, uint64_t c, int bits) {
+  smma_operation o = *model;
+  o.rule.with.t_fdpa.alignment_bits = bits;
+  return smma_dot_add(&o, x, c);
+}
+
 static inline bool is_f16_output(const smma_instruction *i) { return i->d == SMMA_F16; }
 
 static inline bool is_any(const smma_instruction *i) {

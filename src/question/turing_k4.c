@@ -4,12 +4,6 @@
 
 static bool is_turing_k4(const smma_instruction *i) { return i->rule == &smma_rule_turing_k4_f32 && i->d == SMMA_F32; }
 
-static uint64_t with_alignment_bits(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
-  smma_operation o = *model;
-  o.rule.with.t_fdpa.alignment_bits = parameter;
-  return smma_dot_add(&o, x, c);
-}
-
 static const smma_candidate turing_k4_bits[] = {{"F = 23, as Volta", with_alignment_bits, 23}, {0}};
 
 const smma_question smma_question_turing_k4_bits = {

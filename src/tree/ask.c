@@ -4,6 +4,7 @@ smma_tree_status smma_ask(smma_asker *s, const smma_summands *m, const smma_tree
                           uint64_t *d) {
   for (size_t i = 0; i < count; i++) smma_put_summands(m, &q[i], &s->rows, i);
   s->asked += count;
+  s->calls++;
   if (!smma_unit_ask(s->unit, &s->rows, 0, count, NULL, s->error)) return SMMA_TREE_FAILED;
   for (size_t i = 0; i < count; i++) d[i] = smma_rows_result(&s->rows, i);
   return SMMA_TREE_FOUND;

@@ -13,6 +13,7 @@ typedef struct {
   smma_unit *unit;
   smma_rows rows;
   size_t asked; /* test vectors computed so far */
+  size_t calls; /* calls of the unit so far */
   smma_error *error;
 } smma_asker;
 

@@ -126,6 +126,7 @@ static smma_tree_status check_ones_with_remainder(smma_asker *asker, const smma_
                                SMMA_ROUND_TOWARD_ZERO, SMMA_OVERFLOW_INFINITY);
     smma_rows_put(&asker->rows, 0, &row);
     asker->asked++;
+    asker->calls++;
     if (!smma_unit_ask(asker->unit, &asker->rows, 0, 1, NULL, asker->error)) return SMMA_TREE_FAILED;
     if (smma_count_ones(m, smma_rows_result(&asker->rows, 0)) == ones) continue;
     smma_fail(asker->error, "2^%d and -2^%d do not cancel, and the rest absorbs ones of %s2^%d", m->huge, m->huge,

@@ -42,6 +42,7 @@ static bool ask(search *s, const int *one, const smma_tree_question *q, size_t c
       smma_put_summands(&s->m, &q[from + i], &asker->rows, i);
     }
     asker->asked += now;
+    asker->calls++;
     if (!smma_unit_ask(asker->unit, &asker->rows, 0, now, NULL, asker->error)) return false;
     for (size_t i = 0; i < now; i++) d[from + i] = smma_rows_result(&asker->rows, i);
   }

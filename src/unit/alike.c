@@ -25,6 +25,7 @@ static bool run(checker *c, const size_t *order, size_t batch) {
   for (size_t i = 0; i < batch; i++) smma_rows_copy(&c->asked, i, c->rows, order[i], 1);
   memset(c->asked.part[SMMA_PART_D], 0, batch * c->rows->layout.part[SMMA_PART_D].bytes);
   const smma_batch view = smma_rows_batch(&c->asked, 0, batch, NULL);
+  c->alikeness->calls++;
   return smma_unit_run(c->unit, c->rows->instruction, &view, c->error);
 }
 

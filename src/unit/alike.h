@@ -25,6 +25,7 @@ typedef struct {
   size_t row, place;   /* the vector with the first different result, and its place in the batch, from 0 */
   size_t batch;        /* size of the batch that gave this result */
   uint64_t asked_why;  /* number of further results that were computed only to find the cause */
+  uint64_t calls;      /* number of calls of the unit */
   smma_unlike_by by;
   /* For SMMA_UNLIKE_BY_NEIGHBOUR: the other vector, and its position in the batch of the vector's first or second
      result, whichever the neighbour causes. */
