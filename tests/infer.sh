@@ -181,6 +181,8 @@ sed 's/"alignment_bits": 25/"alignment_bits": 24/' 25.json >24.json
 sed 's/"alignment_bits": 25/"alignment_bits": 26/' 25.json >26.json
 gives 'three units' 0 '^# 3 different results: custom:25.json [0-9a-f]*, custom:24.json [0-9a-f]*, custom:26.json [0-9a-f]*$' \
   vectors next --unit custom:25.json --against custom:24.json --against custom:26.json --on 25.json -n 2
+fails '--json to a file' '--json prints the test vectors as JSON; it takes no --output' \
+  vectors next --unit custom:25.json --against custom:24.json --on 25.json --json -o ask.json
 check 'rows for verify' runs 0 vectors next --unit custom:25.json --against custom:24.json --on H100 --instr $instr -o ask.txt
 gives 'of the first' 0 '^rows=16 mismatches=0$' verify ask.txt
 gives 'and not of the other' 1 '^rows=16 mismatches=16$' verify --unit custom:24.json ask.txt

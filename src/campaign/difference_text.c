@@ -29,6 +29,17 @@ static void print_operands(FILE *stream, const smma_side side[2], const smma_ins
           smma_inputs_text(x, one), smma_inputs_text(y, other), smma_inputs_text(as, inputs));
 }
 
+/* Prints the features that differ, below a heading; nothing if there are none. */
+static void print_features(FILE *stream, const smma_unit_difference *d) {
+  bool any = false;
+  for (int i = 0; i < SMMA_PROBE_COUNT; i++) {
+    if (!smma_feature_differs(d, (smma_probe_id)i)) continue;
+    fprintf(stream, "%s  %s: %s | %s\n", any ? "" : "features\n", smma_probes[i].title,
+            d->examination[0]->findings[i].value, d->examination[1]->findings[i].value);
+    any = true;
+  }
+}
+
 void smma_print_difference(FILE *stream, const smma_side side[2], const char *const on[2],
                            const smma_unit_difference *d) {
   const int width = smma_maximum(12, smma_maximum((int)strlen(side[0].label), (int)strlen(side[1].label)));
@@ -45,12 +56,8 @@ void smma_print_difference(FILE *stream, const smma_side side[2], const char *co
             smma_plural(d->all.rows + d->normal.rows));
     return;
   }
-  fprintf(stream, "features\n");
-  for (int i = 0; i < SMMA_PROBE_COUNT; i++)
-    if (smma_feature_differs(d, (smma_probe_id)i))
-      fprintf(stream, "  %s: %s | %s\n", smma_probes[i].title, d->examination[0]->findings[i].value,
-              d->examination[1]->findings[i].value);
-  fprintf(stream, "smallest row found, %d terms\n  ", d->terms);
+  print_features(stream, d);
+  fprintf(stream, "smallest row found, %d term%s\n  ", d->terms, smma_plural((unsigned long long)d->terms));
   smma_print_dot_command(stream, d->as, &d->row);
   fputc('\n', stream);
   smma_print_value(stream, 2, width, side[0].label, d->as->d, d->row.d);

@@ -77,7 +77,8 @@ int smma_command_next(int argc, const char **argv) {
     return status;
   if (rows < 1 || rows > MOST_ROWS) smma_die("--rows: %lld; it takes 1 to %d", rows, MOST_ROWS);
   if (searched < 1) smma_die("--search: %lld; it takes at least 1", searched);
-  smma_require(smma_check_ending(path, "--output", json ? ".json" : ".txt", &error), &error);
+  if (json && !smma_is_standard_output(path)) smma_die("--json prints the test vectors as JSON; it takes no --output");
+  smma_require(smma_check_ending(path, "--output", ".txt", &error), &error);
   smma_require(smma_is_given(unit_name, "--unit", "model", &error), &error);
   if (!against) smma_die("--against is missing; for example --against custom:unit.json");
   search.as = smma_choose_instruction(gpu, &choice, &error);
