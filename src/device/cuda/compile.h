@@ -1,5 +1,6 @@
-/* Compiles kernels with the operation as a constant by NVRTC, if its library is found at run time. Otherwise the
-   same kernels, compiled ahead, take the operation as an argument. */
+/* Compiles kernels with the operation as a constant by NVRTC, if its library is found at run time. The same kernels,
+   compiled ahead, take the operation as an argument. They have room for SMMA_MAXIMUM_ROUNDED_K products in a sum, so a
+   longer operation needs NVRTC. */
 #ifndef SMMA_DEVICE_CUDA_COMPILE_H
 #define SMMA_DEVICE_CUDA_COMPILE_H
 

@@ -274,8 +274,9 @@ static void *find_program(void *opened, const smma_operation *operation, char me
   return d->programs = p;
 }
 
-/* Returns the module that contains a kernel for an operation, and compiles it first if needed. If the driver is older
-   than NVRTC, it may reject NVRTC's code; then the kernels compiled ahead are used. */
+/* Returns the module that contains a kernel for an operation, and compiles it first if needed. If NVRTC is not found,
+   or the driver is older and rejects NVRTC's code, the kernels compiled ahead are used. Returns NULL if the operation
+   is too long for them. */
 static CUmodule module_with(const device *d, program *p, const char *name) {
   const smma_cuda_part part = smma_cuda_part_of(name, &p->operation);
   if (part == SMMA_CUDA_PARTS) return d->kernels;
@@ -285,7 +286,8 @@ static CUmodule module_with(const device *d, program *p, const char *name) {
     free(code);
     p->is_attempted[part] = true;
   }
-  return p->part[part] ? p->part[part] : d->kernels;
+  if (p->part[part]) return p->part[part];
+  return smma_most_nodes(&p->operation) <= SMMA_MAXIMUM_ROUNDED_K ? d->kernels : NULL;
 }
 
 /* Returns the bytes of shared memory with which a kernel is launched. A chain's kernel needs room for two stages, or
@@ -306,13 +308,20 @@ static bool launch(void *opened, void *of, const char *name, const size_t items[
   device *d = opened;
   const int shared = shared_bytes(d, name);
   void *value[MOST_ARGUMENTS];
+  CUmodule module;
   CUfunction kernel;
   CUresult error;
   if (!enter(d, message)) return false;
+  module = module_with(d, of, name);
+  if (!module) {
+    snprintf(message, SMMA_DEVICE_MESSAGE, "CUDA: K = %d needs libnvrtc.so, of a version that the driver supports",
+             ((const program *)of)->operation.k);
+    return false;
+  }
   /* The value of a buffer argument is its address. */
   for (size_t i = 0; i < count; i++)
     value[i] = argument[i].value ? (void *)argument[i].value : (void *)&argument[i].buffer;
-  error = cu.module_function(&kernel, module_with(d, of, name), name);
+  error = cu.module_function(&kernel, module, name);
   if (error == CUDA_SUCCESS && shared)
     error = cu.function_set(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared);
   if (error == CUDA_SUCCESS)
