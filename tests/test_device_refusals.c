@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "device_gemm.h"
+#include "isa/custom.h"
 #include "softmma/device.h"
 #include "support.h"
 
@@ -172,8 +173,41 @@ static void test_deep(void **state) {
   unsetenv("SOFTMMA_HOST_BUFFER");
 }
 
+/* Units of every K up to their block length are computed on devices, whether or not K is a power of two. */
+static void test_short_blocks(void **state) {
+  enum { SIDE = 3, MOST = 64 };
+  static const int blocks[] = {32, 64, 64}, bits[] = {25, 25, 24};
+  static uint16_t a[SIDE * 2 * MOST], b[2 * MOST * SIDE];
+  (void)state;
+  for (int n = 0; n < SIDE * 2 * MOST; n++)
+    a[n] = (uint16_t)(0x3000 + 397 * n % 0x1000), b[n] = (uint16_t)(0x3000 + 811 * n % 0x1000);
+  for (int n = 0; n < 3; n++)
+    for (int k = 12; k <= blocks[n]; k += 5) {
+      char text[400];
+      float d[SIDE * SIDE], expected[SIDE * SIDE];
+      smma_gemm_arguments g;
+      const smma_instruction *unit;
+      snprintf(
+          text, sizeof text,
+          "{\"softmma-unit\": 1, \"name\": \"short\", \"algorithm\": \"T-FDPA\", \"k\": %d, \"a\": \"f16\", \"b\": "
+          "\"f16\", \"d\": \"f32\", \"alignment_bits\": %d, \"block\": %d, \"rounding\": \"toward-zero\", "
+          "\"zero_exponent\": -133}",
+          k, bits[n], blocks[n]);
+      unit = smma_custom_read("custom", text, strlen(text), &error);
+      if (!unit) fail_msg("%s", error.text);
+      smma_gemm_defaults(&g, sizeof g);
+      g.m = g.n = SIDE, g.k = 2 * (size_t)k, g.a = a, g.b = b, g.d = expected, g.kernel = "core", g.error = &error;
+      assert_int_equal(smma_gemm(unit, &g), SMMA_OK);
+      g.kernel = "opencl", g.d = d;
+      if (smma_gemm(unit, &g) != SMMA_OK) fail_msg("K = %d: %s", k, error.text);
+      assert_memory_equal(d, expected, sizeof d);
+      smma_custom_release(unit);
+    }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused), cmocka_unit_test(test_memory),
-                                     cmocka_unit_test(test_lost), cmocka_unit_test(test_deep)};
+                                     cmocka_unit_test(test_lost), cmocka_unit_test(test_deep),
+                                     cmocka_unit_test(test_short_blocks)};
   return cmocka_run_group_tests_name("what devices refuse", tests, NULL, NULL);
 }

@@ -20,24 +20,27 @@ static bool is_short_sum(smma_format format) {
   return f.specials == SMMA_SPECIALS_IEEE && f.bits <= 32 && f.exponent_bits <= 8;
 }
 
-/* Reports whether a sum is of a kind in the catalogue; the core computes sums of other custom units. */
-static bool is_known_sum(const smma_t_fdpa *p) {
+/* Reports whether the parameters of T-FDPA or ST-FDPA are in the ranges of the fast kernel. The core computes sums with
+   other parameters. The kernel adds a block in parts of 2^n products, so the block's length must be a power of two. */
+static bool is_known_sum(const smma_operation *o) {
+  const smma_t_fdpa *p = &o->rule.with.t_fdpa;
+  const int block = smma_block_of(o);
   const smma_rounding rounding = p->output == SMMA_F16 ? SMMA_ROUND_NEAREST_EVEN : SMMA_ROUND_TOWARD_ZERO;
   const bool aligned = p->alignment_bits == 13 || (p->alignment_bits >= 23 && p->alignment_bits <= 25);
   return aligned && p->rounding == rounding && p->zero_exponent <= -20 && p->zero_exponent >= -133 &&
-         (p->block & (p->block - 1)) == 0;
+         (block & (block - 1)) == 0;
 }
 
 static bool takes_t_fdpa(const smma_operation *o) {
   const bool plain = o->rule.algorithm == SMMA_T_FDPA || o->rule.algorithm == SMMA_FP8_BY_FP16;
-  return plain && are_factors_alike(o) && is_short_sum(o->d) && is_known_sum(&o->rule.with.t_fdpa);
+  return plain && are_factors_alike(o) && is_short_sum(o->d) && is_known_sum(o);
 }
 
 /* The fast kernel requires that each block has one pair of scale factors, and that these are powers of two. */
 static bool takes_st_fdpa(const smma_operation *o) {
   const bool scaled = o->rule.algorithm == SMMA_ST_FDPA && o->scale == SMMA_UE8M0;
   return scaled && o->scale_block % smma_block_of(o) == 0 && smma_encoding_of(o->a).exponent_bits <= 5 &&
-         smma_encoding_of(o->b).exponent_bits <= 5 && is_short_sum(o->d) && is_known_sum(&o->rule.with.t_fdpa);
+         smma_encoding_of(o->b).exponent_bits <= 5 && is_short_sum(o->d) && is_known_sum(o);
 }
 
 /* The sum of 16 truncated products must fit in 31 bits, so that its sum with c fits in binary64. */
