@@ -98,12 +98,12 @@ for way in moody place every17; do
   cp in/stdout "$way"
 done
 check 'no reason' grep -q '^cannot tell what decides: the same batches do not always give the same$' moody
-check 'a place' grep -q '^its place decides, or how copies stand: among its copies it has one result at place' place
+check 'a place' grep -q '^its place or the size of the batch decides: among its copies it has one result at place' place
 gives 'a neighbour' 1 '^a neighbour decides: among its copies it has one result, but with row [0-9]* at place [0-9]* ' \
   infer --unit "plugin:$plugin:same" --on A100 --instr $instr
 "$softmma" infer --unit "plugin:$plugin:lane" --on A100 --instr $instr >lane
 check 'one lane narrower' grep -q ': not found, because the product at k = 5 is unlike the others, ' lane
-check 'it is told where' grep -q '^the product at k = 5 is unlike the others; the simplest 16: all with a product at k = 5;' lane
+check 'it is told where' grep -q '^the product at k = 5 is unlike the others; the first 16, minimised: all with a product at k = 5;' lane
 
 # ---- NaN encodings ----
 
@@ -146,6 +146,11 @@ check 'more rows, because a stage is finished' grep -qE \
 gives 'few new rows' 0 . infer --unit model --on V100 \
   --instr mma.m8n8k4.f32.f16.f16.f32 "${few[@]}" --most-rows 40000 --json
 check 'no more than that' [ "$(jq '.rows + .fresh' in/stdout)" = 40000 ]
+check 'the final check was shortened' grep -q '; the final check had 5[0-9]* of 20000 vectors' <(jq -r .limits in/stdout)
+for limit in budget most-rows; do
+  gives "a record with a small --$limit" 1 . "${unknown[@]}" --$limit 1000 --record $limit.txt
+  gives "which a search without it continues" 0 ': found$' "${unknown[@]}" --record $limit.txt
+done
 fails 'no number of rows' '--most-rows: -1 is negative' infer --unit model --on V100 --in f16 --most-rows -1
 
 gives 'an interruption' 2 ': stopped$' infer --unit "plugin:$plugin:interrupts" --on A100 --instr $instr \
@@ -166,12 +171,12 @@ check 'leaves something open' grep -qE ', [1-9][0-9]* that these rows leave open
 check 'and says what to ask' [ "$(grep -vc '^#' next.txt)" -gt 0 ]
 
 "$softmma" vectors gen --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 --rows 24 -o few.txt
-gives 'few rows' 0 '^other models that agree with all these rows: [1-9]' infer --unit file:few.txt --on V100 \
+gives 'few rows' 0 '^other models found that agree with all these rows: [1-9]' infer --unit file:few.txt --on V100 \
   --instr mma.m8n8k4.f32.f16.f16.f32 "${few[@]}" --next next.txt
 check 'rows that tell them apart' grep -q '^# of composition .* d would be ' next.txt
 
 head -n -23 few.txt >one.txt
-gives 'one row' 0 '^other models that agree with all these rows: 48, and there may be more$' infer --unit file:one.txt \
+gives 'one row' 0 '^other models found that agree with all these rows: 48, and there may be more$' infer --unit file:one.txt \
   --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 "${few[@]}"
 
 # ---- next ----

@@ -1,5 +1,5 @@
 /* Infers random units. The search knows only their formats and K. Each unit must be identified exactly, or be reported
-   as not found. Also infers recordings of such units, whose test vectors do not determine all parameters. */
+   as not found. */
 #include <stdio.h>
 #include <stdlib.h>
 

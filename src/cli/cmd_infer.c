@@ -104,7 +104,8 @@ int smma_command_infer(int argc, const char **argv) {
       {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &fresh, 0,
        "number of fresh test vectors, of another seed, for a final check", "N"},
       {"search", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &neighbours, 0,
-       "for each neighbouring value of a parameter, search this many test vectors for one that rules it out", "N"},
+       "search at most this many test vectors for one that rules out a neighbouring value, a rival or an instruction",
+       "N"},
       {"budget", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &budget, 0,
        "end without a model once candidate models have computed this many test vectors and none reproduces all "
        "results; "

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "host/clock.h"
 #include "io/crc32c.h"
 #include "io/file.h"
 #include "isa/ascii.h"
@@ -23,6 +24,29 @@ enum {
   LARGEST_RECORD = (1 << 30) - 1,
   ASKED_AGAIN = 256 /* maximum number of recorded vectors that the unit computes again when a search resumes */
 };
+
+/* ---- Counting ---- */
+
+static int run_counted(void *state, const smma_instruction_info *info, const smma_batch *batch, char *message,
+                       size_t size) {
+  smma_asking *a = state;
+  const double before = smma_seconds();
+  const int status = a->unit->methods->run(a->unit->state, info, batch, message, size);
+  a->calls++;
+  a->computed += batch->rows;
+  a->seconds += smma_seconds() - before;
+  return status;
+}
+
+void smma_asking_open(smma_unit *unit, const smma_instruction *instruction, uint64_t seed, smma_error *error,
+                      smma_asking *a) {
+  static const smma_unit_methods methods = {.abi = SMMA_UNIT_ABI, .run = run_counted};
+  *a = (smma_asking){.unit = unit, .counted = *unit, .instruction = instruction, .seed = seed, .error = error};
+  a->counted.methods = &methods;
+  a->counted.state = a;
+}
+
+/* ---- Answers ---- */
 
 static bool is_known(const smma_asking *a, size_t index, const smma_rows *rows, size_t at) {
   smma_row known, row;
@@ -42,12 +66,13 @@ static uint32_t add_checksum_line(uint32_t checksum) {
    number of vectors copied. Fails if the record's vectors differ from the search's. */
 static bool take_known(smma_asking *a, smma_rows *rows, size_t count, size_t *taken) {
   const smma_part *d = &rows->layout.part[SMMA_PART_D];
-  for (*taken = 0; *taken < count && a->rows < a->known_count; (*taken)++, a->rows++) {
+  for (*taken = 0; *taken < count && a->rows < a->known_count; (*taken)++, a->rows++, a->taken++) {
     if (!is_known(a, (size_t)a->rows, rows, *taken))
-      return smma_fail(a->error,
-                       "--record: row %llu is not a row of this search: the file is another version's or was changed; "
-                       "name another file",
-                       (unsigned long long)a->rows + 1);
+      return smma_fail(
+          a->error,
+          "--record: row %llu is not a row of this search: the file is another version's or of other options, or was "
+          "changed; name another file",
+          (unsigned long long)a->rows + 1);
     memcpy(rows->part[SMMA_PART_D] + *taken * d->bytes, a->known.part[SMMA_PART_D] + a->rows * d->bytes, d->bytes);
   }
   return true;
@@ -81,8 +106,7 @@ bool smma_asking_run(smma_asking *a, smma_rows *rows, size_t count) {
   size_t taken;
   if (!take_known(a, rows, count, &taken)) return false;
   if (taken == count) return true;
-  if (!smma_unit_ask(a->unit, rows, taken, count - taken, NULL, a->error)) return false;
-  a->calls++;
+  if (!smma_unit_ask(&a->counted, rows, taken, count - taken, NULL, a->error)) return false;
   a->rows += count - taken;
   return !a->record || write_answers(a, rows, taken, count);
 }

@@ -9,9 +9,13 @@
 
 typedef struct {
   smma_unit *unit;
+  smma_unit counted; /* the same unit; every run of it adds to `computed` and `calls` */
   const smma_instruction *instruction;
-  uint64_t rows;     /* test vectors answered so far, by the unit or from the record */
-  uint64_t calls;    /* calls of the unit so far */
+  uint64_t rows;     /* test vectors of smma_asking_run so far, answered by the unit or from the record */
+  uint64_t computed; /* test vectors that `counted` has computed */
+  uint64_t calls;    /* calls of `counted` */
+  double seconds;    /* time that these calls took */
+  uint64_t taken;    /* test vectors that the unit need not compute, because the record has their results */
   uint64_t seed;     /* the search's seed, for the record's header */
   FILE *record;      /* answers are appended to this file; NULL: no record */
   uint32_t checksum; /* CRC-32C of all bytes of the record */
@@ -20,6 +24,10 @@ typedef struct {
   size_t known_count;
   smma_error *error;
 } smma_asking;
+
+/* Opens an asking without a record. The asking must stay where it is, because `counted` points to it. */
+void smma_asking_open(smma_unit *unit, const smma_instruction *instruction, uint64_t seed, smma_error *error,
+                      smma_asking *asking);
 
 /* Sets d of the first `count` test vectors. A search that is repeated uses the same test vectors in the same order, so
    answers from the record replace calls of the unit. Returns false with a message if the unit fails, or if the record

@@ -51,11 +51,10 @@ static smma_datum *parameters_datum(const smma_instruction *i, const smma_infere
   return list;
 }
 
-/* Returns a record with [mismatches, vectors] for each kind of generated vectors. It is empty if the unit is a
-   recording. */
+/* Returns a record with [mismatches, vectors] for each kind of new vectors. It is empty if the samples are compared. */
 static smma_datum *kinds_datum(const smma_inference *f) {
   smma_datum *kinds = smma_datum_record();
-  for (int kind = 0; kind < SMMA_ROWS_IN_TURN && !f->recording; kind++)
+  for (int kind = 0; kind < SMMA_ROWS_IN_TURN && !f->misfit.of_samples; kind++)
     smma_datum_put(kinds, smma_row_kind_text((smma_row_kind)kind),
                    smma_datum_list_of(2, smma_datum_count((int64_t)f->misfit.wrong_of[kind]),
                                       smma_datum_count((int64_t)f->misfit.of_kind[kind])));
@@ -80,6 +79,8 @@ static smma_datum *misfit_datum(const smma_instruction *i, const smma_inference 
   smma_datum_put(record, "rows", rows);
   smma_describe_holdings(m, text);
   smma_put_text(record, "holds", text);
+  smma_describe_misfit_counts(f, text);
+  smma_put_text(record, "summary", text);
   return record;
 }
 
@@ -190,5 +191,6 @@ smma_datum *smma_inference_datum(const smma_infer_request *r, const smma_inferen
   smma_put_text(record, "nan_text", text);
   smma_describe_infer_limits(r, f, limits);
   smma_put_text(record, "limits", limits);
+  smma_put_flag(record, "recording", f->recording);
   return record;
 }

@@ -56,28 +56,30 @@ static bool learn_directed(smma_inference_work *x) {
   return good;
 }
 
-/* Runs generated vectors on the unit, which become samples, then the same vectors again to check that the unit is a
-   function. */
-static bool learn_and_check(smma_inference_work *x) {
+/* Runs vectors again to check that the unit is a function. If the record has results of later vectors, the unit passed
+   this check in the search that wrote the record, and need not repeat it. */
+static bool check_function(smma_inference_work *x, const smma_rows *rows, size_t count) {
   smma_inference *found = x->found;
+  if (x->asking.known_count > count) {
+    found->alike = (smma_alikeness){.asked = smma_alike_rows(count)};
+    x->asking.taken += found->alike.asked;
+    return true;
+  }
+  if (!smma_check_alike(&x->asking.counted, rows, count, &found->alike, x->error)) return false;
+  if (found->alike.not_repeated + found->alike.not_alike) {
+    found->outcome = SMMA_IS_NO_FUNCTION;
+    smma_rows_get(rows, found->alike.row, &found->unlike);
+  }
+  return true;
+}
+
+/* Runs generated vectors on the unit, which become samples, and checks that the unit is a function. */
+static bool learn_and_check(smma_inference_work *x) {
   smma_rows rows;
   bool good = smma_rows_allocate(x->request->instruction, FIRST_ROWS, &rows) || smma_no_memory(x->error);
   if (good) {
     smma_generate_rows(&rows, x->request->seed, 0, FIRST_ROWS, SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM);
-    good = smma_inference_learn(x, &rows, FIRST_ROWS);
-  }
-  if (good) {
-    const double before = smma_seconds();
-    good = smma_check_alike(x->request->unit, &rows, FIRST_ROWS, &found->alike, x->error);
-    found->unit_seconds += smma_seconds() - before;
-  }
-  if (good) {
-    x->asking.calls += found->alike.calls;
-    found->rows += found->alike.asked + found->alike.asked_why;
-    if (found->alike.not_repeated + found->alike.not_alike) {
-      found->outcome = SMMA_IS_NO_FUNCTION;
-      smma_rows_get(&rows, found->alike.row, &found->unlike);
-    }
+    good = smma_inference_learn(x, &rows, FIRST_ROWS) && check_function(x, &rows, FIRST_ROWS);
   }
   smma_rows_free(&rows);
   return good;
@@ -88,7 +90,7 @@ static bool learn_recording(smma_inference_work *x) {
   const smma_rows *rows = smma_recorded_rows(x->request->unit, &count);
   x->found->recording = true;
   if (count == 0) return smma_fail(x->error, "the recording has no rows");
-  x->asking.rows = count;
+  x->asking.taken = count;
   return smma_samples_add(&x->samples, rows, 0, count) || smma_no_memory(x->error);
 }
 
@@ -102,10 +104,11 @@ static bool learn_first(smma_inference_work *x) {
 /* ---- Fitting ---- */
 
 /* If few vectors disagree with the model, judges the shapes by these vectors, because the structure may be a different
-   one that only few vectors show. Does so at most `most` times in a search. */
+   one that only few vectors show. Does so at most `most` times in a search, and not once a limit of the search is
+   reached. */
 static bool reweigh_shapes(smma_inference_work *x, int most) {
   if (x->fit.wrong == 0 || x->fit.wrong > x->fit.selected / FEW_MISMATCHES_DIVISOR || x->found->recording ||
-      x->odd >= 0 || x->reweighed >= most)
+      x->odd >= 0 || x->reweighed >= most || smma_fit_is_stopped(smma_inference_watch(x)))
     return true;
   x->reweighed++;
   return smma_inference_weigh_shapes(x);
@@ -141,11 +144,19 @@ static bool try_known(smma_inference_work *x, size_t least) {
   return known || smma_no_memory(x->error);
 }
 
+/* Drops the conclusions about the present model, before it is changed. */
+static void forget_conclusions(smma_inference *found) {
+  found->same = NULL;
+  found->neighbours = found->proof_count = found->rivals = 0;
+  found->fresh = 0;
+}
+
 /* Fits the model to all samples: starts from the current model or a rule of the catalogue, then searches all shapes,
    until no sample disagrees. */
 static bool fit(smma_inference_work *x) {
   const smma_fit_watch watch = smma_inference_watch(x);
   smma_fit *f = &x->fit;
+  forget_conclusions(x->found);
   if (!smma_fit_select(f, SIZE_MAX)) return smma_no_memory(x->error);
   if (!smma_fit_has_model(f) && !try_known(x, f->selected / FEW_MISMATCHES_DIVISOR)) return false;
   if (smma_fit_has_model(f) && x->odd < 0) {
@@ -162,6 +173,12 @@ static bool fit(smma_inference_work *x) {
   }
   if (f->wrong && !try_known(x, f->wrong - 1)) return false;
   return true;
+}
+
+/* Counts a round of vectors that refuted the model, and fits the model again. */
+static bool fit_again(smma_inference_work *x) {
+  x->found->rounds++;
+  return fit(x);
 }
 
 /* Sets `*wrong` to the number of vectors with a mismatch, and adds the first MOST_JOINING of them to the samples. */
@@ -201,9 +218,8 @@ static bool refine(smma_inference_work *x) {
     make_guesses(x, seed, ROUND_ROWS / 4 / GUESSES, &rows, ROUND_ROWS - ROUND_ROWS / 4 / GUESSES * GUESSES);
     good = smma_inference_ask(x, &rows, ROUND_ROWS) && join_misfits(x, &rows, ROUND_ROWS, &wrong);
     if (!good || !wrong) break;
-    x->found->rounds++;
     smma_inference_tell(x, "refining: %zu of %d new rows disagree", wrong, ROUND_ROWS);
-    good = fit(x);
+    good = fit_again(x);
   }
   smma_rows_free(&rows);
   return good;
@@ -302,9 +318,11 @@ static void choose_nan(smma_inference_work *x) {
 
 static bool ask_fresh(smma_inference_work *x, size_t *wrong) {
   smma_inference *found = x->found;
+  const uint64_t seed = x->request->seed ^ SMMA_CHECK_SEED;
   smma_rows rows;
   bool good = smma_rows_allocate(x->request->instruction, FRESH_AT_ONCE, &rows) || smma_no_memory(x->error);
   found->fresh = 0;
+  x->calls_before_check = x->asking.calls;
   *wrong = 0;
   begin_nan(x);
   while (good && !*wrong && found->fresh < x->request->fresh && !smma_inference_must_end(x)) {
@@ -312,14 +330,12 @@ static bool ask_fresh(smma_inference_work *x, size_t *wrong) {
     size_t count = left < FRESH_AT_ONCE ? (size_t)left : FRESH_AT_ONCE;
     if (x->request->most_rows && count > x->request->most_rows - smma_inference_rows_asked(x))
       count = (size_t)(x->request->most_rows - smma_inference_rows_asked(x));
-    smma_generate_rows(&rows, ~x->request->seed, found->fresh, count / 2, SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM);
-    make_directed(x, &x->fit.model.named.rule, ~x->request->seed, found->fresh, count - count / 2, &rows, count / 2);
-    const double before = smma_seconds();
-    good = smma_unit_ask(x->request->unit, &rows, 0, count, NULL, x->error);
-    found->unit_seconds += smma_seconds() - before;
+    smma_generate_rows(&rows, seed, found->fresh, count / 2, SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM);
+    make_directed(x, &x->fit.model.named.rule, seed, found->fresh, count - count / 2, &rows, count / 2);
+    good = smma_unit_ask(&x->asking.counted, &rows, 0, count, NULL, x->error);
     good = good && join_misfits(x, &rows, count, wrong);
     if (good && !*wrong) found->fresh += count, count_nan(x, &rows, count);
-    if (good) smma_inference_tell(x, "proving: %llu new rows agree", (unsigned long long)found->fresh);
+    if (good) smma_inference_tell(x, "checking: %llu new rows agree", (unsigned long long)found->fresh);
   }
   smma_rows_free(&rows);
   return good;
@@ -338,20 +354,20 @@ static bool conclude(smma_inference_work *x) {
     if (has_ended(x)) break;
     if (!x->found->recording && !smma_inference_ask_rivals(x, &wrong)) return false;
     if (wrong && !x->found->recording) {
-      if (!fit(x)) return false;
+      if (!fit_again(x)) return false;
       continue;
     }
     if (!name_model(x)) return false;
     if (!x->found->same) smma_fit_simplify(&x->fit);
     if (!smma_inference_prove(x, &wrong)) return false;
-    if (wrong && !fit(x)) return false;
+    if (wrong && !fit_again(x)) return false;
     if (wrong || has_ended(x)) continue;
     if (x->found->recording && !smma_inference_list_rivals(x)) return false;
     if (x->found->recording)
       begin_nan(x);
     else if (!ask_fresh(x, &wrong))
       return false;
-    if (wrong && !fit(x)) return false;
+    if (wrong && !fit_again(x)) return false;
     x->agrees =
         !wrong && !smma_units_stopped() && (x->found->recording || x->found->fresh > 0 || x->request->fresh == 0);
   }
@@ -387,6 +403,7 @@ static bool stop(smma_inference *found) {
   found->outcome = SMMA_INFER_STOPPED;
   found->neighbours = found->proof_count = found->rivals = 0;
   found->same = NULL;
+  found->compared = found->nan_compared = 0;
   found->misfit = (smma_infer_misfit){.odd = -1};
   return true;
 }
@@ -405,8 +422,7 @@ bool smma_infer(const smma_infer_request *request, smma_inference *found, smma_e
   bool good;
   *found = (smma_inference){.outcome = SMMA_NOT_INFERRED};
   x.odd = -1;
-  x.asking = (smma_asking){.unit = request->unit, .instruction = request->instruction, .error = error};
-  x.asking.seed = request->seed;
+  smma_asking_open(request->unit, request->instruction, request->seed, error, &x.asking);
   take_instruction(&x);
   x.shapes = malloc(sizeof *x.shapes);
   if (!x.shapes || !smma_make_shapes(x.as.k, x.as.scale_block, x.as.d, x.shapes)) {
@@ -422,8 +438,9 @@ bool smma_infer(const smma_infer_request *request, smma_inference *found, smma_e
   found->model = x.fit.model;
   found->samples = x.samples.count;
   found->wrong = x.fit.wrong;
-  found->rows += x.asking.rows;
-  found->calls = x.asking.calls;
+  found->rows = smma_inference_rows_asked(&x) - found->fresh;
+  found->calls = found->fresh ? x.calls_before_check : x.asking.calls;
+  found->unit_seconds = x.asking.seconds;
   found->tries = x.fit.tries;
   found->computed = smma_fit_computed(&x.fit);
   found->left = x.shapes->count;

@@ -11,17 +11,18 @@
 #include "unit/alike.h"
 
 typedef enum {
-  SMMA_INFERRED,        /* the model reproduces every queried vector bit for bit */
-  SMMA_NOT_INFERRED,    /* no model tried reproduces every vector; the result has the best model and the reason */
-  SMMA_IS_NO_FUNCTION,  /* the same vector had two different results */
-  SMMA_INFER_STOPPED,   /* the user stopped the search (smma_units_stopped); the result has the best model so far, if
-                           there is one */
+  SMMA_INFERRED,       /* the model reproduces every sample and every vector of the final check bit for bit */
+  SMMA_NOT_INFERRED,   /* no model tried does so, or the limit of vectors was reached before the final check; the result
+                          has the best model and the reason */
+  SMMA_IS_NO_FUNCTION, /* the same vector had two different results */
+  SMMA_INFER_STOPPED,  /* the user stopped the search (smma_units_stopped); the result has the best model so far, if
+                          there is one */
   SMMA_INFERRED_BUT_NAN /* like SMMA_INFERRED, except that no known policy gives the unit's NaN encodings */
 } smma_infer_outcome;
 
 /* Why a search ended without a model that reproduces every vector. */
 typedef enum {
-  SMMA_INFER_SEARCHED_ALL, /* every structure that no vector refutes was searched */
+  SMMA_INFER_SEARCHED_ALL, /* parameters were tried for every likely structure */
   SMMA_INFER_ODD_PRODUCT,  /* the unit treats one product differently from all other products, which no composition can
                               do */
   SMMA_INFER_BUDGET_SPENT,
@@ -38,9 +39,10 @@ typedef struct {
   const char *record;                  /* path of a record of answers (infer/asker.h), or NULL */
   uint64_t seed;
   uint64_t fresh;      /* number of new vectors, from another seed, that the model must reproduce at the end */
-  uint64_t neighbours; /* maximum number of vectors searched for one that distinguishes the model's value from a
-                          neighbouring value */
-  uint64_t budget;     /* maximum number of vectors that models compute until structure and parameters are found */
+  uint64_t neighbours; /* maximum number of vectors searched for one that distinguishes the model from another: one with
+                          a neighbouring value, a rival, or an instruction of the catalogue */
+  uint64_t budget;     /* number of vectors computed by models after which no structure or parameter is tried; it also
+                          ends the search for rivals of a recording */
   uint64_t most_rows;  /* number of vectors computed by the unit after which no new stage begins; 0: no limit */
   void (*tell)(const char *line, void *context); /* receives a line of progress; may be NULL */
   void *context;
@@ -78,20 +80,24 @@ typedef enum {
   SMMA_HOLDS_INFINITE_RESULT,  /* at least one of the two results is infinite */
   SMMA_HOLDS_SUBNORMAL_RESULT, /* at least one of the two results is subnormal */
   SMMA_HOLDS_SIGN_OF_ZERO,     /* both results are zeros, with different signs */
-  SMMA_HOLDS_NEXT_RESULT,      /* the encodings of the two results differ by 1 */
+  SMMA_HOLDS_NEXT_RESULT,      /* the two results are neighbouring numbers of d's format */
   SMMA_HOLDINGS
 } smma_infer_holding;
 
 /* Mismatches between unit and model. `asked` is 0 if the model agrees with all samples. */
 typedef struct {
-  uint64_t asked;                       /* vectors compared: new vectors of all kinds, or those of a recording */
-  uint64_t wrong;                       /* how many of them the model gets wrong */
+  uint64_t asked;    /* vectors compared: new vectors of all kinds, or the samples */
+  uint64_t wrong;    /* how many of them the model gets wrong */
+  bool of_samples;   /* the samples are compared: the unit is a recording or may compute no more, or no new vector has a
+                        mismatch */
+  uint64_t new_rows; /* if the samples are compared: new vectors without a mismatch that were compared before */
   uint64_t of_kind[SMMA_ROWS_IN_TURN];  /* new vectors of each kind */
   uint64_t wrong_of[SMMA_ROWS_IN_TURN]; /* how many of these the model gets wrong */
   uint64_t wrong_with[SMMA_HOLDINGS];   /* vectors with each property that the model gets wrong */
   int odd; /* k of the product that the unit treats differently from all other products; -1: none */
   int examples;
-  smma_row example[16];  /* minimised, the simplest first; d is the unit's result */
+  smma_row example[16];  /* the first new vectors with a mismatch, minimised, or the simplest samples with a mismatch;
+                            the simplest first; d is the unit's result */
   uint64_t expected[16]; /* the model's results */
 } smma_infer_misfit;
 
@@ -110,7 +116,7 @@ typedef struct {
   size_t wrong;             /* how many of the samples disagree with the model */
   uint64_t rows, calls;     /* vectors that the unit computed, and calls of the unit, without the final check */
   uint64_t fresh;           /* number of vectors of the final check, all reproduced by the model */
-  int rounds;               /* number of rounds that found counterexamples */
+  int rounds;               /* how often vectors refuted a model that agreed with all samples */
   uint64_t tries, computed; /* models tried, and results that these computed in all */
   int structures;           /* number of structures for this K */
   int left;                 /* how many of the structures no vector rules out */
@@ -128,7 +134,8 @@ typedef struct {
   size_t neighbours;
   smma_infer_rival *rival; /* other models that agree with a recording */
   size_t rivals;
-  bool more_rivals; /* the list of rivals may be incomplete: it is full, or the search ended early */
+  bool more_rivals; /* the list of rivals is full, or the search for them ended early; other models that agree may exist
+                       in any case, because only the nearest candidates are fitted */
   smma_rows proof;  /* d is the unit's result, or the model's if the unit is a recording that lacks the vector */
   size_t proof_count;
   smma_infer_misfit misfit;

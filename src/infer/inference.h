@@ -9,6 +9,12 @@
 
 enum { SMMA_NAN_POLICIES = SMMA_NAN_NUMBERS + 1 };
 
+/* Each of these constants changes the search's seed, so that the vectors of a stage differ from those of other stages.
+   Rounds of new vectors use seed + 1, seed + 2 and so on, which the constants cannot give. */
+#define SMMA_CHECK_SEED UINT64_C(0x9e3779b97f4a7c15)   /* the final check */
+#define SMMA_WITNESS_SEED UINT64_C(0xbf58476d1ce4e5b9) /* vectors that distinguish two models */
+#define SMMA_MISFIT_SEED UINT64_C(0x94d049bb133111eb)  /* vectors that describe mismatches */
+
 typedef struct {
   const smma_infer_request *request;
   smma_inference *found;
@@ -24,10 +30,12 @@ typedef struct {
   uint64_t nan_different[SMMA_NAN_POLICIES]; /* for each NaN policy, the number of vectors that contradict it */
   int reweighed; /* how often the evidence against shapes was computed again, from vectors on which a model was wrong */
   bool agrees;   /* the model has passed the final check */
+  uint64_t calls_before_check; /* calls of the unit before the last final check */
   smma_error *error;
 } smma_inference_work;
 
-/* Returns the number of vectors that the unit has computed for the search. */
+/* Returns the number of vectors that the unit has computed for the search. Vectors whose results the record has count,
+   too. */
 uint64_t smma_inference_rows_asked(const smma_inference_work *work);
 
 /* Report whether the unit, or the candidate models, have computed as many vectors as the request allows. */
@@ -70,11 +78,13 @@ bool smma_inference_list_rivals(smma_inference_work *work);
 /* Appends a vector to found->proof and sets `*at` to its index. */
 bool smma_inference_add_proof(smma_inference_work *work, const smma_row *row, size_t *at);
 
-/* Fills found->neighbour and found->proof. Vectors of the proof for which the unit's result is not the model's become
-   samples. Sets `*wrong` to their number; if it is not 0, the model must be fitted again. */
+/* Fills found->neighbour and found->proof. The vectors that the unit computes for the proof become samples. Sets
+   `*wrong` to the number of those for which its result is not the model's; if it is not 0, the model must be fitted
+   again. */
 bool smma_inference_prove(smma_inference_work *work, size_t *wrong);
 
-/* Fills found->misfit, with new vectors or, for a recording, with the samples. */
+/* Fills found->misfit with new vectors, or with the samples if the unit is a recording or may compute no more vectors,
+   or if no new vector has a mismatch. */
 bool smma_inference_examine_misfit(smma_inference_work *work);
 
 #endif

@@ -1,4 +1,4 @@
-/* Describes how a model fails: counts mismatches by kind of vector, and lists the simplest vectors with a mismatch. */
+/* Describes how a model fails: counts mismatches by kind of vector, and lists simple vectors with a mismatch. */
 
 #include "campaign/campaign.h"
 #include "campaign/chain.h"
@@ -26,6 +26,22 @@ static void add_operand(smma_format f, uint64_t code, operand_kinds *kinds) {
   kinds->subnormal |= is_subnormal(f, code);
 }
 
+/* Returns the place of a number among the numbers of its format; -0 and +0 have the place 0. */
+static int64_t place_of(smma_encoding f, uint64_t code) {
+  const smma_number x = smma_decode(f, code);
+  const uint64_t from_zero = f.specials == SMMA_SPECIALS_INTEGER
+                                 ? x.significand
+                                 : smma_low_bits(code >> f.ignored_bits, f.exponent_bits + f.fraction_bits);
+  return x.negative ? -(int64_t)from_zero : (int64_t)from_zero;
+}
+
+/* Reports whether two encodings are finite numbers without another number of the format between them. */
+static bool are_neighbours(smma_encoding f, uint64_t one, uint64_t other) {
+  if (smma_decode(f, one).kind > SMMA_FINITE || smma_decode(f, other).kind > SMMA_FINITE) return false;
+  const int64_t distance = place_of(f, one) - place_of(f, other);
+  return distance == 1 || distance == -1;
+}
+
 /* Adds a vector with a mismatch to m->wrong_with, for each of its properties. The vector's d is the unit's result;
    `expected` is the model's. */
 static void count_holdings(const smma_instruction *i, const smma_row *row, uint64_t expected, smma_infer_misfit *m) {
@@ -46,18 +62,24 @@ static void count_holdings(const smma_instruction *i, const smma_row *row, uint6
       [SMMA_HOLDS_INFINITE_RESULT] = d.infinite,
       [SMMA_HOLDS_SUBNORMAL_RESULT] = d.subnormal,
       [SMMA_HOLDS_SIGN_OF_ZERO] = x.kind == SMMA_ZERO && y.kind == SMMA_ZERO,
-      [SMMA_HOLDS_NEXT_RESULT] = row->d - expected == 1 || expected - row->d == 1,
+      [SMMA_HOLDS_NEXT_RESULT] = are_neighbours(e, row->d, expected),
   };
   for (int h = 0; h < SMMA_HOLDINGS; h++) m->wrong_with[h] += holds[h];
 }
 
-/* ---- The simplest vectors ---- */
+/* ---- Counting and listing ---- */
 
-/* Inserts a vector into the examples, which are sorted by their number of terms, the fewest first. */
+/* Inserts a vector into the examples, which are sorted by their number of terms, the fewest first. If there are
+   MOST_EXAMPLES examples, replaces the last of them, or drops the vector if it has no fewer terms. */
 static void keep(const smma_inference_work *x, const smma_row *row, uint64_t expected) {
   smma_infer_misfit *m = &x->found->misfit;
-  int at = m->examples++;
-  for (; at > 0 && smma_row_terms(&x->as, &m->example[at - 1]) > smma_row_terms(&x->as, row); at--) {
+  const int terms = smma_row_terms(&x->as, row);
+  int at = MOST_EXAMPLES - 1;
+  if (m->examples < MOST_EXAMPLES)
+    at = m->examples++;
+  else if (smma_row_terms(&x->as, &m->example[at]) <= terms)
+    return;
+  for (; at > 0 && smma_row_terms(&x->as, &m->example[at - 1]) > terms; at--) {
     m->example[at] = m->example[at - 1];
     m->expected[at] = m->expected[at - 1];
   }
@@ -65,7 +87,8 @@ static void keep(const smma_inference_work *x, const smma_row *row, uint64_t exp
   m->expected[at] = expected;
 }
 
-static bool count(smma_inference_work *x, const smma_rows *rows, smma_unit *unit, smma_unit *model) {
+/* Counts the new vectors that disagree with the model, and minimises the first of them as examples. */
+static bool count_new(smma_inference_work *x, const smma_rows *rows, smma_unit *unit, smma_unit *model) {
   smma_infer_misfit *m = &x->found->misfit;
   const smma_operation o = smma_fit_operation(&x->fit, smma_fit_composition(&x->fit));
   m->asked = ROWS;
@@ -87,11 +110,12 @@ static bool count(smma_inference_work *x, const smma_rows *rows, smma_unit *unit
   return true;
 }
 
-/* Counts the vectors of a recording that disagree with the model, and keeps the first ones as examples. They cannot be
-   minimised, because a recording has no results for other vectors. */
-static void count_recorded(smma_inference_work *x) {
+/* Counts the samples that disagree with the model, and keeps the simplest ones as examples. Does not minimise them,
+   because the unit need not compute other vectors. */
+static void count_samples(smma_inference_work *x) {
   smma_infer_misfit *m = &x->found->misfit;
   const smma_operation o = smma_fit_operation(&x->fit, smma_fit_composition(&x->fit));
+  m->of_samples = true;
   m->asked = x->samples.count;
   for (size_t i = 0; i < x->samples.count; i++) {
     smma_row row;
@@ -100,21 +124,21 @@ static void count_recorded(smma_inference_work *x) {
     m->wrong++;
     smma_rows_get(&x->samples.rows, i, &row);
     count_holdings(&x->as, &row, expected, m);
-    if (m->examples < MOST_EXAMPLES) keep(x, &row, expected);
+    keep(x, &row, expected);
   }
 }
 
-bool smma_inference_examine_misfit(smma_inference_work *x) {
+/* Fills found->misfit with new vectors. The record does not get them, because a search with larger limits, which may
+   continue from it, asks for other vectors in their place. */
+static bool examine_new(smma_inference_work *x) {
   smma_custom custom = x->fit.model;
   smma_rows rows;
   smma_unit unit, model;
   bool good;
-  x->found->misfit = (smma_infer_misfit){.odd = x->odd};
-  if (x->found->recording) return count_recorded(x), true;
   custom.instruction = x->as;
   custom.instruction.rule = &custom.named;
   custom.named.rule.nan = SMMA_NAN_QUIET;
-  if (!smma_chain_open(x->request->unit, x->request->instruction, &x->as, x->as.k, false, &unit, x->error))
+  if (!smma_chain_open(&x->asking.counted, x->request->instruction, &x->as, x->as.k, false, &unit, x->error))
     return false;
   if (!smma_chain_open(&x->models, &custom.instruction, &x->as, x->as.k, false, &model, x->error)) {
     smma_unit_close(&unit);
@@ -122,11 +146,22 @@ bool smma_inference_examine_misfit(smma_inference_work *x) {
   }
   good = smma_rows_allocate(x->request->instruction, ROWS, &rows) || smma_no_memory(x->error);
   if (good) {
-    smma_generate_rows(&rows, ~x->request->seed, 0, ROWS, SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM);
-    good = smma_inference_ask(x, &rows, ROWS) && count(x, &rows, &unit, &model);
+    smma_generate_rows(&rows, x->request->seed ^ SMMA_MISFIT_SEED, 0, ROWS, SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM);
+    good = smma_unit_ask(&x->asking.counted, &rows, 0, ROWS, NULL, x->error) && count_new(x, &rows, &unit, &model);
   }
   smma_rows_free(&rows);
   smma_unit_close(&model);
   smma_unit_close(&unit);
   return good;
+}
+
+bool smma_inference_examine_misfit(smma_inference_work *x) {
+  smma_infer_misfit *m = &x->found->misfit;
+  const bool can_ask = !x->found->recording && !smma_inference_are_rows_asked(x);
+  *m = (smma_infer_misfit){.odd = x->odd};
+  if (can_ask && !examine_new(x)) return false;
+  if (m->wrong) return true;
+  *m = (smma_infer_misfit){.odd = x->odd, .new_rows = m->asked};
+  count_samples(x);
+  return true;
 }

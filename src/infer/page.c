@@ -12,8 +12,8 @@
 #include "tree/text.h"
 
 static smma_datum *parameters_table(const smma_inference *f) {
-  static const char *const header[] = {
-      "", "parameter", "value", "excluded by a row", "no effect in any row", "not decided by these rows"};
+  static const char *const header[] = {"",         "parameter", "value", "excluded by a row", "no effect in any row",
+                                       "left open"};
   const int columns = f->recording ? 6 : 5;
   smma_datum *table = smma_datum_list_of(1, smma_datum_texts(header, (size_t)columns));
   for (size_t i = 0; i < f->neighbours; i = smma_next_inferred_key(f, i)) {

@@ -34,7 +34,7 @@ bool smma_inference_find_witness(smma_inference_work *x, const smma_composition 
                                 .as = &x->as,
                                 .rule = {&one.custom.named.rule, &two.custom.named.rule},
                                 .rows = x->request->neighbours,
-                                .seed = x->request->seed};
+                                .seed = x->request->seed ^ SMMA_WITNESS_SEED};
     good = smma_find_witness(&search, witness, x->error);
     smma_unit_close(&two.unit);
   }
@@ -127,8 +127,8 @@ static bool examine_key(smma_inference_work *x, int step, const smma_key *key) {
 
 /* ---- All neighbours ---- */
 
-/* Lets the unit compute the vectors of the proof. Vectors for which its result is not the model's become samples; adds
-   their number to `*wrong`. */
+/* Lets the unit compute the vectors of the proof, which become samples. Adds to `*wrong` the number of vectors for
+   which its result is not the model's. */
 static bool ask(smma_inference_work *x, size_t *wrong) {
   const smma_operation o = smma_fit_operation(&x->fit, smma_fit_composition(&x->fit));
   smma_rows *proof = &x->found->proof;
@@ -136,17 +136,15 @@ static bool ask(smma_inference_work *x, size_t *wrong) {
   for (size_t i = 0; i < x->found->proof_count; i++) {
     smma_row row;
     smma_rows_get(proof, i, &row);
-    if (smma_same_result(&o, row.d, smma_row_compute(&o, &row))) continue;
-    ++*wrong;
-    if (!smma_samples_add(&x->samples, proof, i, 1)) return smma_no_memory(x->error);
+    *wrong += !smma_same_result(&o, row.d, smma_row_compute(&o, &row));
   }
-  return true;
+  return smma_samples_add(&x->samples, proof, 0, x->found->proof_count) || smma_no_memory(x->error);
 }
 
 bool smma_inference_prove(smma_inference_work *x, size_t *wrong) {
   smma_inference *found = x->found;
   *wrong = found->neighbours = found->proof_count = 0;
-  smma_inference_tell(x, "proving: rows that exclude neighbouring values");
+  smma_inference_tell(x, "checking: rows that exclude neighbouring values");
   for (int step = -1; step < smma_fit_composition(&x->fit)->steps; step++)
     for (const smma_key *key = NULL; (key = smma_fit_next_key(&x->fit, step, key)) && !smma_inference_must_end(x);)
       if (!examine_key(x, step, key)) return false;

@@ -2,7 +2,9 @@
 
 #include <stdio.h>
 
+#include "isa/key.h"
 #include "rows/datum.h"
+#include "rows/generate.h"
 #include "rows/text.h"
 
 /* ---- Words ---- */
@@ -30,7 +32,7 @@ void smma_describe_infer_reason(const smma_infer_request *r, const smma_inferenc
     case SMMA_INFER_ROUNDS_ENDED:
       snprintf(text, size, "new rows refuted model after model, %d times", f->rounds);
       break;
-    default: snprintf(text, size, "no parameters of any of the %d structures left give all rows", f->left);
+    default: snprintf(text, size, "no parameters tried for the likely structures give all rows");
   }
 }
 
@@ -43,11 +45,16 @@ void smma_describe_infer_limits(const smma_infer_request *r, const smma_inferenc
     smma_append_text(text, size, "candidate models computed %llu vectors; the budget of %llu ends a search", computed,
                      budget);
     smma_append_text(text, size, " only while no model reproduces all rows%s",
-                     most || f->recording ? "" : ", and does not limit the rows of the unit (--most-rows does)");
+                     f->recording ? ", and the search for other models"
+                     : most       ? ""
+                                  : ", and does not limit the rows of the unit (--most-rows does)");
   }
   if (!most) return;
   smma_append_text(text, size, "%sthe unit computed %llu rows of at most %llu", *text ? "; " : "", rows, most);
   if (rows > most) smma_append_text(text, size, ", because a stage that has begun is finished");
+  if (smma_has_inferred(f) && f->fresh < r->fresh)
+    smma_append_text(text, size, "; the final check had %llu of %llu vectors", (unsigned long long)f->fresh,
+                     (unsigned long long)r->fresh);
 }
 
 static const smma_instruction *make(const smma_inference *found, const smma_composition *p, const char *name) {
@@ -93,13 +100,13 @@ void smma_describe_inferred_nan(const smma_instruction *i, const smma_inference 
              "results, with another sign or payload; `softmma test` counts them as mismatches",
              different, compared, words[f->model.named.rule.nan]);
   else if (different)
-    snprintf(
-        text, size,
-        "cannot tell sign and payload: %llu of the %llu that were compared are not the nearest policy's; the rule of "
-        "%s leaves them open, so any two NaN are equal",
-        different, nan, i->name);
+    snprintf(text, size,
+             "the model does not give sign and payload: %llu of the %llu NaN that were compared are not the nearest "
+             "policy's; "
+             "the rule of %s leaves them open, so any two NaN are equal",
+             different, nan, i->name);
   else
-    snprintf(text, size, "cannot tell sign and payload: several policies agree with all rows");
+    snprintf(text, size, "sign and payload are not determined: several policies agree with all rows");
 }
 
 /* ---- Neighbours ---- */
@@ -157,6 +164,21 @@ const char *smma_infer_holding_text(smma_infer_holding holding) {
   return texts[holding];
 }
 
+void smma_describe_misfit_counts(const smma_inference *f, char text[SMMA_MISFIT_SIZE]) {
+  enum { size = SMMA_MISFIT_SIZE };
+  const smma_infer_misfit *m = &f->misfit;
+  *text = 0;
+  smma_append_text(text, size, "the best model disagrees with %llu of %llu %s", (unsigned long long)m->wrong,
+                   (unsigned long long)m->asked,
+                   f->recording    ? "recorded rows"
+                   : m->of_samples ? "rows that it was fitted to"
+                                   : "new rows");
+  if (m->new_rows) smma_append_text(text, size, "; none of %llu new rows shows it", (unsigned long long)m->new_rows);
+  for (int kind = 0; kind < SMMA_ROWS_IN_TURN && !m->of_samples; kind++)
+    smma_append_text(text, size, "%s %s %.3g %%", kind ? "," : ":", smma_row_kind_text((smma_row_kind)kind),
+                     m->of_kind[kind] ? 100.0 * (double)m->wrong_of[kind] / (double)m->of_kind[kind] : 0.0);
+}
+
 void smma_describe_holdings(const smma_infer_misfit *m, char text[SMMA_MISFIT_SIZE]) {
   enum { size = SMMA_MISFIT_SIZE };
   *text = 0;
@@ -171,7 +193,8 @@ void smma_describe_holdings(const smma_infer_misfit *m, char text[SMMA_MISFIT_SI
     }
 }
 
-enum { LIST = 400 };
+/* Size of a list of k. The longest list has two of every three k: 171 numbers of up to 3 digits. */
+enum { LIST = 900 };
 
 typedef struct {
   bool product[SMMA_MAXIMUM_K]; /* [k]: the product at k is nonzero in some vector */
@@ -208,12 +231,6 @@ static misfit_class classify(const smma_instruction *i, const smma_infer_misfit 
   return c;
 }
 
-static void list_places(const smma_instruction *i, const bool *is, char text[LIST]) {
-  *text = 0;
-  for (int k = 0; k < i->k; k++)
-    if (is[k]) smma_append_text(text, LIST, "%s%d", *text ? ", " : "", k);
-}
-
 void smma_describe_misfit(const smma_instruction *i, const smma_infer_misfit *m, char text[SMMA_MISFIT_SIZE]) {
   enum { size = SMMA_MISFIT_SIZE };
   const misfit_class c = classify(i, m);
@@ -221,10 +238,10 @@ void smma_describe_misfit(const smma_instruction *i, const smma_infer_misfit *m,
   *text = 0;
   if (!m->examples) return;
   if (m->odd >= 0) smma_append_text(text, size, "the product at k = %d is unlike the others; ", m->odd);
-  smma_append_text(text, size, "the simplest %d: ", m->examples);
-  list_places(i, c.every, list);
+  smma_append_text(text, size, m->of_samples ? "the simplest %d: " : "the first %d, minimised: ", m->examples);
+  smma_name_places(c.every, i->k, list, sizeof list);
   if (*list) smma_append_text(text, size, "all with a product at k = %s; ", list);
-  list_places(i, c.product, list);
+  smma_name_places(c.product, i->k, list, sizeof list);
   smma_append_text(text, size, "products at k = %s; ", *list ? list : "none");
   if (c.finite && c.least == c.greatest)
     smma_append_text(text, size, "the greatest always of exponent %d; ", c.least);

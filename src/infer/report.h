@@ -60,10 +60,13 @@ const char *smma_infer_place(int step, char text[SMMA_INFER_VALUES_SIZE]);
 
 /* ---- Vectors that disagree with the model ---- */
 
-enum { SMMA_MISFIT_SIZE = 1000 };
+enum { SMMA_MISFIT_SIZE = 2200 };
 
 /* Returns the words for a property of vectors, for example "a NaN among operands". */
 const char *smma_infer_holding_text(smma_infer_holding holding);
+
+/* Writes how many vectors disagree with the model: new vectors of each kind, or samples. */
+void smma_describe_misfit_counts(const smma_inference *found, char text[SMMA_MISFIT_SIZE]);
 
 /* Writes how many of the vectors with a mismatch have each property, for example "every one of them: a subnormal
    factor". Writes an empty text if none has a property. */

@@ -100,8 +100,7 @@ static bool list(const smma_inference_work *x, rival *all, int *count) {
 }
 
 /* Fits the first `most` candidates that do not yet agree with all samples. x->fit has its old model afterwards. */
-static void fit_nearest(smma_inference_work *x, rival *all, int count, int most) {
-  const smma_fit_watch watch = smma_inference_watch(x);
+static void fit_nearest(smma_inference_work *x, rival *all, int count, int most, smma_fit_watch watch) {
   const smma_composition model = *smma_fit_composition(&x->fit);
   for (int n = 0, fitted = 0; n < count && fitted < most && !watch.stop(watch.context); n++) {
     if (all[n].wrong == 0) continue;
@@ -114,6 +113,8 @@ static void fit_nearest(smma_inference_work *x, rival *all, int count, int most)
   smma_fit_start(&x->fit, &model);
 }
 
+static bool must_end(void *context) { return smma_inference_must_end(context); }
+
 bool smma_inference_ask_rivals(smma_inference_work *x, size_t *wrong) {
   rival *all = malloc(MOST_CANDIDATES * sizeof *all);
   int count = 0;
@@ -124,7 +125,7 @@ bool smma_inference_ask_rivals(smma_inference_work *x, size_t *wrong) {
   if (!good) smma_no_memory(x->error);
   good = good && list(x, all, &count);
   if (good) {
-    fit_nearest(x, all, count, MOST_FITTED);
+    fit_nearest(x, all, count, MOST_FITTED, (smma_fit_watch){must_end, x}); /* the budget does not end this stage */
     for (int n = 0, sought = 0; n < count && good && asked < MOST_RIVALS && !smma_inference_must_end(x); n++) {
       smma_witness witness = {.found = false};
       if (all[n].wrong == 0 && sought++ < MOST_SOUGHT) good = smma_inference_find_witness(x, &all[n].model, &witness);
@@ -165,9 +166,9 @@ bool smma_inference_list_rivals(smma_inference_work *x) {
   found->rival = malloc(MOST_RIVALS * sizeof *found->rival);
   found->rivals = 0;
   good = (all && found->rival) || smma_no_memory(x->error);
-  if (good) smma_inference_tell(x, "proving: other models that agree");
+  if (good) smma_inference_tell(x, "checking: other models that agree");
   good = good && list(x, all, &count);
-  if (good) fit_nearest(x, all, count, MOST_RIVALS);
+  if (good) fit_nearest(x, all, count, MOST_RIVALS, watch);
   for (int n = 0; n < count && good && found->rivals < MOST_RIVALS && !smma_inference_must_end(x); n++) {
     smma_infer_rival r = {.model = all[n].model};
     smma_witness witness;

@@ -15,8 +15,8 @@ void smma_sort_candidates(smma_candidate *candidate, int count);
 
 enum { SMMA_MOST_STARTS = 8 };
 
-/* Finds the starts of a shape with the fewest mismatches on the selected samples, the best first. Takes two
-   compositions from each of five families: terms truncated relative to their nominal exponents; terms truncated
+/* Finds the starts of a shape with the fewest mismatches on the selected samples, the best first. Takes up to
+   two compositions from each of five families, at most SMMA_MOST_STARTS in all: terms truncated relative to their nominal exponents; terms truncated
    relative to the exponents of their leading bits; small terms dropped; exact sums rounded once or twice; sums in fixed
    point. The best starts may get separate bits and rounding for each step. Returns the number of starts; -1 if memory
    runs out. */

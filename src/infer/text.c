@@ -1,7 +1,6 @@
 /* The report of a search as text. */
 #include "infer/report.h"
 #include "rows/datum.h"
-#include "rows/generate.h"
 #include "rows/replay.h"
 
 static size_t count_neighbours(const smma_inference *f, int is) {
@@ -46,16 +45,8 @@ static void print_row(FILE *stream, const smma_instruction *i, const smma_row *r
 static void print_misfit(FILE *stream, const smma_instruction *i, const smma_inference *f) {
   const smma_infer_misfit *m = &f->misfit;
   char text[SMMA_MISFIT_SIZE];
-  fprintf(stream, "\nthe best model disagrees with %llu of %llu %s rows", (unsigned long long)m->wrong,
-          (unsigned long long)m->asked, f->recording ? "recorded" : "new");
-  for (int kind = 0; kind < SMMA_ROWS_IN_TURN && !f->recording; kind++)
-    fprintf(stream, "%s %s %.3g %%", kind ? "," : ":", smma_row_kind_text((smma_row_kind)kind),
-            m->of_kind[kind] ? 100.0 * (double)m->wrong_of[kind] / (double)m->of_kind[kind] : 0.0);
-  fputc('\n', stream);
-  if (!m->examples) {
-    fprintf(stream, "%s\n", "no new row shows it; only rows that were made for its own bits do");
-    return;
-  }
+  smma_describe_misfit_counts(f, text);
+  fprintf(stream, "\n%s\n", text);
   smma_describe_holdings(m, text);
   if (*text) fprintf(stream, "%s\n", text);
   smma_describe_misfit(i, m, text);
@@ -70,7 +61,7 @@ static void print_structures(FILE *stream, const smma_instruction *i, const smma
           f->left);
   for (size_t n = 0; n < f->evidences && n < SHOWN; n++) {
     const smma_infer_evidence *e = &f->evidence[n];
-    fprintf(stream, "%d of them, because results differ when products change places:\n", e->structures);
+    fprintf(stream, "%d of those excluded, because results differ when products change places:\n", e->structures);
     for (int row = 0; row < 2; row++) {
       char hex[24];
       fprintf(stream, "  ");
@@ -98,7 +89,7 @@ static void print_no_function(FILE *stream, const smma_instruction *i, const smm
 
 static void print_rivals(FILE *stream, const smma_inference *f, const smma_datum *rivals) {
   enum { SHOWN = 8 };
-  fprintf(stream, "other models that agree with all these rows: %zu%s%s\n", f->rivals, f->rivals ? "" : " were found",
+  fprintf(stream, "other models found that agree with all these rows: %zu%s\n", f->rivals,
           f->more_rivals ? ", and there may be more" : "");
   for (size_t n = 0; n < f->rivals && n < SHOWN; n++)
     fprintf(stream, "  %s\n", smma_datum_text_of(smma_datum_get(smma_datum_at(rivals, n), "rule")));

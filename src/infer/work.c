@@ -2,12 +2,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "host/clock.h"
 #include "infer/inference.h"
 
-uint64_t smma_inference_rows_asked(const smma_inference_work *x) {
-  return x->found->rows + x->asking.rows + x->found->fresh;
-}
+uint64_t smma_inference_rows_asked(const smma_inference_work *x) { return x->asking.computed + x->asking.taken; }
 
 bool smma_inference_are_rows_asked(const smma_inference_work *x) {
   return x->request->most_rows && smma_inference_rows_asked(x) >= x->request->most_rows;
@@ -39,10 +36,7 @@ void smma_inference_tell(const smma_inference_work *x, const char *format, ...) 
 }
 
 bool smma_inference_ask(smma_inference_work *x, smma_rows *rows, size_t count) {
-  const double before = smma_seconds();
-  const bool good = smma_asking_run(&x->asking, rows, count);
-  x->found->unit_seconds += smma_seconds() - before;
-  return good;
+  return smma_asking_run(&x->asking, rows, count);
 }
 
 bool smma_inference_learn(smma_inference_work *x, smma_rows *rows, size_t count) {

@@ -76,13 +76,16 @@ static bool ask_all(checker *c) {
   return ask(c, c->count, false);
 }
 
+static const size_t small_sizes[] = {1, 2, 3, LARGEST_SMALL};
+
+enum { SMALL_SIZES = sizeof small_sizes / sizeof small_sizes[0] };
+
 /* Runs a few small batches of vectors chosen at random. */
 static bool ask_small(checker *c) {
-  static const size_t sizes[] = {1, 2, 3, LARGEST_SMALL};
   uint64_t counter = 2;
-  for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
+  for (size_t s = 0; s < SMALL_SIZES; s++)
     for (int n = 0; n < SMALL_BATCHES; n++) {
-      const size_t batch = sizes[s] < c->count ? sizes[s] : c->count;
+      const size_t batch = small_sizes[s] < c->count ? small_sizes[s] : c->count;
       for (size_t i = 0; i < batch; i++) c->order[i] = smma_draw(&counter) % c->count;
       if (!ask(c, batch, false)) return false;
     }
@@ -191,8 +194,8 @@ void smma_tell_unlike(const smma_alikeness *a, char *text, size_t size) {
       break;
     case SMMA_UNLIKE_BY_PLACE:
       snprintf(text, size,
-               "its place decides, or how copies stand: among its copies it has one result at place %zu of the first "
-               "batch, another at place %zu of %zu",
+               "its place or the size of the batch decides: among its copies it has one result at place %zu of the "
+               "first batch, another at place %zu of %zu",
                a->row, a->place, a->batch);
       break;
     case SMMA_UNLIKE_BY_NEIGHBOUR:
@@ -202,10 +205,18 @@ void smma_tell_unlike(const smma_alikeness *a, char *text, size_t size) {
       break;
     case SMMA_UNLIKE_BY_SEVERAL:
       snprintf(text, size,
-               "neighbours decide: among its copies it has one result, among other rows another, which no single one "
-               "of these gives");
+               "several neighbours decide: among its copies it has one result, among other rows another, but no single "
+               "other row causes this");
       break;
   }
+}
+
+uint64_t smma_alike_rows(size_t count) {
+  enum { WHOLE_BATCHES = 4 }; /* of ask_all */
+  const size_t places = count < EVERYWHERE_ROWS ? count : EVERYWHERE_ROWS;
+  size_t small = 0;
+  for (size_t s = 0; s < SMALL_SIZES; s++) small += small_sizes[s] < count ? small_sizes[s] : count;
+  return WHOLE_BATCHES * count + 2 * EVERYWHERE * places + SMALL_BATCHES * small;
 }
 
 bool smma_check_alike(smma_unit *unit, const smma_rows *rows, size_t count, smma_alikeness *alikeness,

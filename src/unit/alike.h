@@ -39,6 +39,9 @@ typedef struct {
 bool smma_check_alike(smma_unit *unit, const smma_rows *rows, size_t count, smma_alikeness *alikeness,
                       smma_error *error);
 
+/* Returns how many vectors the unit computes in a check of `count` vectors if no result is different. */
+uint64_t smma_alike_rows(size_t count);
+
 /* Describes the cause `by` in words. */
 void smma_tell_unlike(const smma_alikeness *alikeness, char *text, size_t size);
 

@@ -78,22 +78,29 @@ class Rival(NamedTuple):
 
 
 class Misfit(NamedTuple):
-    """How the unit's results differ from the best model's: ``wrong`` of ``asked`` queried vectors are mismatches."""
+    """How the unit's results differ from the best model's: ``wrong`` of ``asked`` vectors are mismatches.
+
+    The vectors are new ones, or the vectors that the model was fitted to: if the unit is a recording or may compute no
+    more, or if no new vector has a mismatch.
+    """
 
     asked: int
     wrong: int
     kinds: Mapping[str, tuple[int, int]]
-    """For each kind of generated vector: the number of mismatches and of queried vectors. Empty for a recording."""
+    """For each kind of new vector: the number of mismatches and of vectors. Empty if no new vectors are counted."""
     hold: Mapping[str, int]
     """Number of mismatches that contain each kind of operand, for example "a subnormal factor"."""
     holds: str
     """`hold` as a sentence; empty if the mismatches contain no such operands."""
     where: str
-    """The common properties of the simplest mismatches, as text."""
+    """The common properties of `rows`, as text."""
     rows: Rows
-    """The simplest mismatches, the simplest first, with the unit's d."""
+    """The first mismatches, minimised, or the simplest if no new vectors are counted; the simplest first, with the
+    unit's d."""
     model: NDArray[Any]
     """The model's results for `rows`."""
+    summary: str
+    """The numbers of mismatches as a sentence."""
 
     @property
     def share(self) -> float:
@@ -141,7 +148,10 @@ def _place(p: Parameter) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Inference:
-    """Result of `infer`. It is true if the model reproduces every queried vector bit for bit; it prints as a report."""
+    """Result of `infer`. It is true if a model was found; it prints as a report.
+
+    Such a model reproduces every sample and every vector of the final check bit for bit.
+    """
 
     unit: str
     instruction: Instruction
@@ -164,7 +174,8 @@ class Inference:
     rivals: tuple[Rival, ...]
     """For a recording: other models that agree with all its vectors."""
     more_rivals: bool
-    """Whether more rivals may exist, because the list is full or the budget was spent."""
+    """Whether the list of rivals is full, or the search for them ended early. Other models may exist in any case, because
+    only the nearest candidates are fitted."""
     misfit: Misfit | None
     no_function: NoFunction | None
     rows: int
@@ -173,7 +184,7 @@ class Inference:
     fresh: int
     """Number of final check vectors from another seed; the model agrees with all of them."""
     rounds: int
-    """How often new vectors refuted a model."""
+    """How often vectors refuted a model that agreed with all samples."""
     tried: int
     computed: int
     """`tried` is the number of candidate models; `computed` is the number of vectors they computed until one agreed
@@ -231,16 +242,14 @@ class Inference:
             yield f"NaN: {self.nan_text}"
         if self.rivals:
             more = ", and there may be more" if self.more_rivals else ""
-            yield f"other models that agree with all these rows: {len(self.rivals)}{more}"
+            yield f"other models found that agree with all these rows: {len(self.rivals)}{more}"
             yield from (f"  {rival.model._model_text()}" for rival in self.rivals)
         if self.misfit:
-            m = self.misfit
-            kinds = ", ".join(f"{kind} {wrong / asked:.3%}" for kind, (wrong, asked) in m.kinds.items())
-            yield f"the best model disagrees with {m.wrong} of {m.asked} rows" + (f": {kinds}" if kinds else "")
-            if m.holds:
-                yield m.holds
-            yield m.where or "no new row shows it; only rows that were made for its own bits do"
-        if self.outcome == "not found" and self.structures:
+            yield self.misfit.summary
+            if self.misfit.holds:
+                yield self.misfit.holds
+            yield self.misfit.where
+        if self.outcome == "not found" and not self.value["recording"]:
             excluded = self.structures - self.left
             yield f"structures: {excluded} of {self.structures} are excluded by rows, {self.left} are left"
 
@@ -285,7 +294,7 @@ def infer(
     record: str | os.PathLike[str] | None = None,
     progress: Callable[[str], object] | None = None,
 ) -> Inference:
-    """Infers a custom unit that reproduces a black box bit for bit, with test vectors that prove each parameter.
+    """Infers a custom unit that reproduces a black box bit for bit, with test vectors that support each parameter.
 
     ``unit`` is the black box. It is a function ``unit(a, b, c)``, or ``unit(a, b, c, scale_a, scale_b)`` if the
     instruction takes scale factors, that returns d. Shapes: a and b (rows, K), c and d (rows,), scale factors
@@ -298,7 +307,7 @@ def infer(
     that no instruction has.
 
     ``rows`` is the number of final check vectors, from another seed. ``search`` is the number of vectors searched for
-    one that distinguishes a neighbouring value. ``budget`` is the number of vectors that candidate models may compute
+    one that distinguishes the model from another, for example from one with a neighbouring value. ``budget`` is the number of vectors that candidate models may compute
     until one agrees with every vector (default: 100,000,000); it does not limit the vectors that the unit computes. After ``most_rows`` queried vectors no new step begins.
     ``record`` is a file that keeps the answers; if it exists, the search continues from it. ``progress`` is called with
     a line of text on each step. The result does not depend on time: the same unit, arguments and seed give the same
@@ -421,7 +430,7 @@ def _parameter(x: Mapping[str, Any], proof: _Proof) -> Parameter:
 def _misfit(x: Mapping[str, Any], i: Instruction) -> Misfit:
     kinds = {kind: (wrong, asked) for kind, (wrong, asked) in x["kinds"].items() if asked}
     model = array([d for row in x["rows"] for d in row["model"]], i.d)
-    return Misfit(x["asked"], x["wrong"], kinds, x["hold"], x["holds"], x["class"], _rows(x["rows"], i), model)
+    return Misfit(x["asked"], x["wrong"], kinds, x["hold"], x["holds"], x["class"], _rows(x["rows"], i), model, x["summary"])
 
 
 def _no_function(x: Mapping[str, Any], i: Instruction) -> NoFunction:
