@@ -24,21 +24,29 @@ static bool open_model(smma_inference_work *x, const smma_composition *p, model 
   return smma_chain_open(&x->models, &m->custom.instruction, &x->as, x->as.k, false, &m->unit, x->error);
 }
 
+/* Opens the model and `other` as units. Returns false with a message, and leaves both closed, on failure. */
+static bool open_both(smma_inference_work *x, const smma_composition *other, model both[2]) {
+  if (!open_model(x, smma_fit_composition(&x->fit), &both[0])) return false;
+  if (open_model(x, other, &both[1])) return true;
+  smma_unit_close(&both[0].unit);
+  return false;
+}
+
+static void close_both(model both[2]) {
+  smma_unit_close(&both[1].unit);
+  smma_unit_close(&both[0].unit);
+}
+
 bool smma_inference_find_witness(smma_inference_work *x, const smma_composition *other, smma_witness *witness) {
-  model one, two;
-  bool good = open_model(x, smma_fit_composition(&x->fit), &one);
-  if (!good) return false;
-  good = open_model(x, other, &two);
-  if (good) {
-    const smma_search search = {.unit = {&one.unit, &two.unit},
-                                .as = &x->as,
-                                .rule = {&one.custom.named.rule, &two.custom.named.rule},
-                                .rows = x->request->neighbours,
-                                .seed = x->request->seed ^ SMMA_WITNESS_SEED};
-    good = smma_find_witness(&search, witness, x->error);
-    smma_unit_close(&two.unit);
-  }
-  smma_unit_close(&one.unit);
+  model both[2];
+  if (!open_both(x, other, both)) return false;
+  const smma_search search = {.unit = {&both[0].unit, &both[1].unit},
+                              .as = &x->as,
+                              .rule = {&both[0].custom.named.rule, &both[1].custom.named.rule},
+                              .rows = x->request->neighbours,
+                              .seed = x->request->seed ^ SMMA_WITNESS_SEED};
+  const bool good = smma_find_witness(&search, witness, x->error);
+  close_both(both);
   return good;
 }
 
@@ -66,15 +74,10 @@ static bool find_sample(const smma_inference_work *x, const smma_composition *ot
 /* Simplifies a vector while `other` and the model still differ on it. Sets d of the vector to the model's result and
    `*other_d` to the result of `other`. */
 static bool minimise(smma_inference_work *x, const smma_composition *other, smma_row *row, uint64_t *other_d) {
-  model one, two;
-  bool good = open_model(x, smma_fit_composition(&x->fit), &one);
-  if (!good) return false;
-  good = open_model(x, other, &two);
-  if (good) {
-    good = smma_minimise(&one.unit, &two.unit, &x->as, row, other_d, x->error);
-    smma_unit_close(&two.unit);
-  }
-  smma_unit_close(&one.unit);
+  model both[2];
+  if (!open_both(x, other, both)) return false;
+  const bool good = smma_minimise(&both[0].unit, &both[1].unit, &x->as, row, other_d, x->error);
+  close_both(both);
   return good;
 }
 
