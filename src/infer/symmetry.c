@@ -220,17 +220,18 @@ static int worth(const smma_shapes *shapes, const knowledge *known, int at) {
   return likely - (can_stay > can_change ? can_stay : can_change);
 }
 
-/* If the permutation changed the unit's results, refutes the shapes whose results it never changes. If not, adds
-   evidence against the shapes whose results it changes whatever the parameters. */
+/* If the permutation changed the unit's results, refutes shape n if the permutation never changes its results. If not,
+   adds evidence against the shape if the permutation changes its results whatever the parameters. */
+static void judge_shape(smma_shapes *shapes, knowledge *known, int at, int n) {
+  const int e = known->effect[at][n];
+  if (known->all[at].changes)
+    known->refuted[n] |= !(e & CAN_CHANGE);
+  else
+    shapes->against[n] += !(e & CAN_STAY);
+}
+
 static void judge(smma_shapes *shapes, knowledge *known, int at) {
-  const bool changed = known->all[at].changes;
-  for (int n = 0; n < shapes->count; n++) {
-    const int e = known->effect[at][n];
-    if (changed)
-      known->refuted[n] |= !(e & CAN_CHANGE);
-    else
-      shapes->against[n] += !(e & CAN_STAY);
-  }
+  for (int n = 0; n < shapes->count; n++) judge_shape(shapes, known, at, n);
 }
 
 /* Returns the index of the permutation, among those not yet asked, that distinguishes the likely shapes best, or -1 if
@@ -307,10 +308,7 @@ static int judge_without(smma_shapes *shapes, knowledge *known, int k) {
     for (int p = 0; p < known->permutations; p++) {
       const permutation *x = &known->all[p];
       if (!x->asked || (k != NONE && moves(x, k))) continue;
-      if (x->changes)
-        known->refuted[n] |= !(known->effect[p][n] & CAN_CHANGE);
-      else
-        shapes->against[n] += !(known->effect[p][n] & CAN_STAY);
+      judge_shape(shapes, known, p, n);
     }
     if (!known->refuted[n]) least = smma_minimum(least, shapes->against[n]);
   }
