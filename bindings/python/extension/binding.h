@@ -312,6 +312,7 @@ PyObject *python_explain(PyObject *module, PyObject *arguments);
 PyObject *python_explain_planned(PyObject *module, PyObject *arguments);
 PyObject *python_operand_rounding(PyObject *module, PyObject *arguments);
 PyObject *python_round(PyObject *module, PyObject *arguments);
+PyObject *python_decode(PyObject *module, PyObject *arguments);
 PyObject *python_round_stochastically(PyObject *module, PyObject *arguments);
 PyObject *python_quantize(PyObject *module, PyObject *arguments);
 PyObject *python_swizzle(PyObject *module, PyObject *arguments);

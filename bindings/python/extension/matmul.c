@@ -4,6 +4,7 @@
 #include "binding.h"
 #include "core/format.h"
 #include "gemm/gemm.h"
+#include "isa/format_name.h"
 #include "isa/instruction.h"
 #include "isa/key.h"
 #include "numerics/bound.h"
@@ -629,8 +630,8 @@ PyObject *python_sparse_matmul(PyObject *module, PyObject *arguments) {
   return result;
 }
 
-/* Returns (bounds, the instruction's name, whether a rounding mode can change A or B), from the format that results are
-   stored in and the arguments of matmul. */
+/* Returns (bounds, the instruction's name, whether a rounding mode can change A or B, D's format), from the format that
+   results are stored in and the arguments of matmul. */
 PyObject *python_bound(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS] = {[D] = Py_None}, *result = NULL, *rest, *bias, *bounds;
   product p = {.bounds = true};
@@ -641,7 +642,8 @@ PyObject *python_bound(PyObject *module, PyObject *arguments) {
   if (!read_arguments(rest, &p, object, &x, &bias)) return NULL;
   p.stored = stored ? smma_format_find(stored) : SMMA_NO_FORMAT;
   if (take_arrays(&p, object) && choose(&p, &x) && check_scales(&p) && take_bias(&p, bias) && (bounds = multiplied(&p)))
-    result = Py_BuildValue("(NsN)", bounds, p.instruction->name, PyBool_FromLong(p.rounds_operands));
+    result =
+        Py_BuildValue("(NsNs)", bounds, p.instruction->name, PyBool_FromLong(p.rounds_operands), smma_format_text(p.d));
   release_operands(&p);
   return result;
 }

@@ -72,6 +72,7 @@ static PyMethodDef functions[] = {
     {"multiplier", python_multiplier, METH_VARARGS, NULL},
     {"multiplier_matmul", python_multiplier_matmul, METH_VARARGS, NULL},
     {"bound", python_bound, METH_VARARGS, NULL},
+    {"decode", python_decode, METH_VARARGS, NULL},
     {"trace", python_trace, METH_VARARGS, NULL},
     {"compare", python_compare, METH_VARARGS, NULL},
     {"tolerance", python_tolerance, METH_VARARGS, NULL},

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "binding.h"
+#include "host/load.h"
 #include "isa/custom.h"
 #include "isa/key.h"
 #include "numerics/blocks.h"
@@ -78,6 +79,26 @@ PyObject *python_round(PyObject *module, PyObject *arguments) {
   array = policy < 0 ? NULL : array_of(x);
   if (array) array = array_rounded(array, "x", format, (smma_rounding)rounding, NULL, (smma_overflow)policy, quiet);
   return array ? PyArray_Return(array) : NULL;
+}
+
+/* Returns the numbers of an array of encodings in float64, from (encodings, format). */
+PyObject *python_decode(PyObject *module, PyObject *arguments) {
+  PyObject *object, *name, *values;
+  smma_format format;
+  PyArrayObject *array, *codes;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "OO", &object, &name)) return NULL;
+  format = array_format_named(name, "format");
+  array = format == SMMA_NO_FORMAT ? NULL : array_of(object);
+  codes = array ? PyArray_GETCONTIGUOUS(array) : NULL;
+  Py_XDECREF(array);
+  if (!codes) return NULL;
+  values = PyArray_SimpleNew(PyArray_NDIM(codes), PyArray_DIMS(codes), NPY_DOUBLE);
+  for (npy_intp i = 0; values && i < PyArray_SIZE(codes); i++)
+    ((double *)PyArray_DATA((PyArrayObject *)values))[i] =
+        smma_format_decode(format, smma_load((size_t)PyArray_ITEMSIZE(codes), PyArray_DATA(codes), (size_t)i));
+  Py_DECREF(codes);
+  return values;
 }
 
 /* Rounds x with the last `bits` bits of a random word for each element: an array of uint32, of x's shape, in C order.

@@ -23,6 +23,7 @@ class _Judged(NamedTuple):
     """The elements of D compared with one unit's bounds."""
 
     unit: str
+    d: NDArray[np.float64]
     refused: NDArray[np.bool_]
     share: NDArray[np.float64]  # |error| / bound
     exact: NDArray[np.float64]
@@ -84,7 +85,6 @@ def assert_close(
     if not units:
         raise ValueError("on: the list of GPUs is empty")
     stored = _stored(d)
-    values = d.astype(np.float64)
     best: _Judged | None = None
     tries = [(unit, round_in) for unit in reversed(units)]  # the mode that succeeded last is tried first
     while tries:
@@ -94,11 +94,11 @@ def assert_close(
             "scale_a": scale_a, "scale_b": scale_b, "alpha": alpha, "beta": beta, "split_k": split_k,
             "promote_every": promote_every, "plan": plan, "bias": bias, "scale_d": scale_d, "threads": 0, "round_in": mode,
         }  # fmt: skip
-        numbers, name, rounds = _core.bound(stored, tuple(positional(given)))
+        numbers, name, rounds, d_format = _core.bound(stored, tuple(positional(given)))
         name = f"{name}, {plan.name}" if plan else name
         if d.shape != numbers.shape[:-1]:
             raise ValueError(f"d is {d.shape}, but the product is {numbers.shape[:-1]}")
-        judged = _judge(unit, f"{name}, {mode}" if mode else name, values, numbers)
+        judged = _judge(unit, f"{name}, {mode}" if mode else name, _values(d, d_format), numbers)
         if not judged.refused.any():
             return
         if rounds and mode is None and not (plan and "round_in" in plan.to_dict()):
@@ -106,7 +106,7 @@ def assert_close(
         if best is None or judged.refused.sum() < best.refused.sum():
             best = judged
     assert best is not None
-    raise AssertionError(_complaint(best, values))
+    raise AssertionError(_complaint(best))
 
 
 def _array(x: Any) -> Any:
@@ -126,6 +126,13 @@ def _stored(d: NDArray[Any]) -> str | None:
     return _core.format(d.dtype)
 
 
+def _values(d: NDArray[Any], d_format: str) -> NDArray[np.float64]:
+    """Returns D as numbers. If D's format has no dtype, `matmul` returns encodings as unsigned integers."""
+    if d.dtype.kind == "u" and d.dtype == _core.dtype(d_format):
+        return _core.decode(d, d_format)
+    return d.astype(np.float64)
+
+
 def _judge(unit: str | Instruction, name: str, d: NDArray[np.float64], numbers: NDArray[np.float64]) -> _Judged:
     exact, rest, below, above = np.moveaxis(numbers, -1, 0)
     with np.errstate(all="ignore"):
@@ -137,10 +144,11 @@ def _judge(unit: str | Instruction, name: str, d: NDArray[np.float64], numbers: 
     share = np.where(special | ~np.isfinite(d), np.where(same, 0, np.inf), share)
     refused = ~np.isinf(below) & ~(share <= 1)
     label = unit if isinstance(unit, str) else unit.name
-    return _Judged(f"{label}'s ({name})" if label != name else f"{name}'s", refused, share, exact, below, above)
+    return _Judged(f"{label}'s ({name})" if label != name else f"{name}'s", d, refused, share, exact, below, above)
 
 
-def _complaint(x: _Judged, d: NDArray[np.float64]) -> str:
+def _complaint(x: _Judged) -> str:
+    d = x.d
     shares = np.where(x.refused, x.share, -1)
     worst = np.unravel_index(int(np.argmax(shares)), d.shape)
     index = ", ".join(str(int(i)) for i in worst)

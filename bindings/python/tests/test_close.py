@@ -53,6 +53,34 @@ def test_message(operands):
         softmma.assert_close(d, a, b, on="A100")
 
 
+@pytest.mark.parametrize("d", ["e6m9", "e4m2"])
+def test_encodings(d):
+    """D in a format without a dtype is an array of encodings."""
+    text = {"softmma-unit": 1, "name": "unit", "algorithm": "T-FDPA", "k": 4, "a": "bf16", "b": "bf16", "d": d,
+            "alignment_bits": 25, "block": 4, "rounding": "nearest-even", "zero_exponent": -133}  # fmt: skip
+    unit = softmma.Custom(text)
+    a = np.array([[1, 2, 3, 4], [-5, 0.5, 7, 1]], ml_dtypes.bfloat16)
+    b = np.ones((4, 3), ml_dtypes.bfloat16)
+    result = softmma.matmul(a, b, on=unit)
+    assert result.dtype.kind == "u"
+    softmma.assert_close(result, a, b, on=unit)
+    with pytest.raises(AssertionError, match="cannot be unit's.*exact"):
+        softmma.assert_close(result + result.dtype.type(4), a, b, on=unit)
+
+
+@pytest.mark.parametrize("key", [{"widen": "f16"}, {"product_limit": 10}])
+def test_infinities_of_factors_and_products(key):
+    """A unit whose factors or products become infinite returns NaN where the exact sum is infinite."""
+    step = {"take": 4, "join": "chain", "start": "c", "alignment_bits": 25, "output": "f32", "rounding": "nearest-even"}
+    unit = softmma.Custom({"softmma-unit": 1, "name": "unit", "algorithm": "composition", "k": 4, "a": "bf16",
+                           "b": "bf16", "d": "f32", **key, "steps": [step]})  # fmt: skip
+    a = np.array([[2.0**20, -np.inf, 0, 0]], ml_dtypes.bfloat16)
+    b = np.array([[1], [1], [0], [0]], ml_dtypes.bfloat16)
+    result = softmma.matmul(a, b, on=unit)
+    assert np.isnan(result).all()
+    softmma.assert_close(result, a, b, on=unit)
+
+
 def test_c_and_factors(operands, generator):
     a, b = operands
     c = generator.standard_normal((24, 40)).astype(np.float32)
