@@ -80,9 +80,9 @@ static void find_ends(plot *p) {
   p->below -= room, p->above += room;
 }
 
-/* Returns the distance of ticks, 1, 2 or 5 times a power of ten, so that `length` has about `count` ticks. */
-static double tick_step(double length, int count) {
-  const double power = pow(10, floor(log10(length / count))), times = length / count / power;
+/* Returns a distance of ticks near `distance`: 1, 2 or 5 times a power of ten. */
+static double tick_step(double distance) {
+  const double power = pow(10, floor(log10(distance))), times = distance / power;
   return power * (times < 1.5 ? 1 : times < 3.5 ? 2 : times < 7.5 ? 5 : 10);
 }
 
@@ -103,8 +103,9 @@ static void draw_axis_y(plot *p) {
   const double reach = p->linear * pow(10, fmax(fmax(-p->below, p->above) - 1, 0));
   draw_tick_y(p, 0);
   if (!has_logarithm(p)) {
-    const double step = tick_step((p->above - p->below) * p->linear, 7);
-    for (int i = 1; i * step <= 2 * p->linear; i++) draw_tick_y(p, i * step), draw_tick_y(p, -i * step);
+    const double step = tick_step((p->above - p->below) / 7 * p->linear);
+    for (int i = 1; i <= MOST_TICKS && i * (step / 2) <= p->linear; i++)
+      draw_tick_y(p, i * step), draw_tick_y(p, -i * step);
     return;
   }
   const int last = (int)floor(log10(fmin(reach, DBL_MAX))), whole = (int)ceil(log10(p->linear));
@@ -113,7 +114,7 @@ static void draw_axis_y(plot *p) {
 }
 
 static void draw_axis_x(plot *p) {
-  const double step = fmax(tick_step(p->x_end, 8), 1);
+  const double step = fmax(tick_step(p->x_end / 8), 1);
   p->font.anchor = SMMA_SVG_MIDDLE;
   for (int i = 0; i * step <= p->x_end; i++) {
     const double x = place_x(p, i * step);
@@ -154,6 +155,18 @@ static void curve_style(size_t index, char style[160]) {
            colours[index % COLOURS], index >= COLOURS ? " stroke-dasharray=\"5 3\"" : "");
 }
 
+static bool has_point(const smma_curve *c, size_t i) { return i < c->count && isfinite(c->point[i].y); }
+
+/* Draws a dot for each point without a neighbour, which a line does not show. */
+static void draw_lone_points(plot *p, size_t index) {
+  const smma_curve *c = &p->curves->curve[index];
+  for (size_t i = 0; i < c->count; i++) {
+    if (!has_point(c, i) || has_point(c, i + 1) || (i > 0 && has_point(c, i - 1))) continue;
+    fprintf(p->svg.body, "<circle cx=\"%.6g\" cy=\"%.6g\" r=\"2.5\" fill=\"%s\"/>\n", place_x(p, c->point[i].x),
+            place_y(p, c->point[i].y), colours[index % COLOURS]);
+  }
+}
+
 static void draw_curve(plot *p, size_t index) {
   const smma_curve *c = &p->curves->curve[index];
   char style[160];
@@ -170,6 +183,7 @@ static void draw_curve(plot *p, size_t index) {
     i = draw_column(p, c, i, &pen);
   }
   if (any) fprintf(p->svg.body, "\" %s/>\n", style);
+  draw_lone_points(p, index);
   smma_svg_group_end(&p->svg);
 }
 

@@ -22,8 +22,8 @@ typedef struct {
   const char *title, *subtitle, *x_title, *y_title;
   const smma_curve *curve;
   size_t count;
-  double mark; /* an x that the picture marks with mark_text; NULL: no mark */
-  const char *mark_text;
+  double mark;           /* an x that the picture marks with mark_text */
+  const char *mark_text; /* NULL: no mark */
 } smma_curves;
 
 /* Writes the picture. Returns false if memory runs out. */

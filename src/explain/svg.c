@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/utf8.h"
+
 /* Widths of characters in units of the font's size. They are wider than those of common fonts, so that texts fit. */
 #define MONOSPACE_WIDTH 0.61
 #define SANS_WIDTH 0.6
@@ -29,8 +31,19 @@ void smma_svg_close(smma_svg *svg) {
   memset(svg, 0, sizeof *svg);
 }
 
+/* Writes a text as XML. Bytes that are not UTF-8, and characters that XML forbids, become U+FFFD. */
 static void put_escaped(FILE *stream, const char *text) {
-  for (; *text; text++) {
+  for (int length; *text; text += length ? length : 1) {
+    uint32_t point;
+    length = smma_utf8_decode(text, &point);
+    if (length == 0 || point == 0xfffe || point == 0xffff) {
+      fputs("\xef\xbf\xbd", stream);
+      continue;
+    }
+    if (length > 1) {
+      fwrite(text, 1, (size_t)length, stream);
+      continue;
+    }
     switch (*text) {
       case '&': fputs("&amp;", stream); break;
       case '<': fputs("&lt;", stream); break;

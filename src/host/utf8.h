@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Decodes the first character of `text`, a string that ends with a zero byte, into `*point`. Returns the character's
    length in bytes, or 0 if it is not valid UTF-8. */
@@ -22,6 +23,16 @@ static inline int smma_utf8_decode(const char *text, uint32_t *point) {
     *point = *point << 6 | (byte[i] & 0x3f);
   }
   return *point >= least[length] && *point <= 0x10ffff && (*point & ~0x7ffu) != 0xd800 ? length : 0;
+}
+
+/* Removes the last character of `text` if it was cut, so that its last bytes are missing. */
+static inline void smma_utf8_trim(char *text) {
+  const size_t length = strlen(text);
+  size_t first = length;
+  uint32_t point;
+  while (first > 0 && length - first < 3 && ((unsigned char)text[first - 1] & 0xc0) == 0x80) first--;
+  if (first > 0 && (unsigned char)text[first - 1] >= 0xc2 && !smma_utf8_decode(text + first - 1, &point))
+    text[first - 1] = 0;
 }
 
 /* Reports whether all of the text is UTF-8. */
