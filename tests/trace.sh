@@ -177,6 +177,32 @@ fails 'three results' "--d: 'x,y,z' has 3 files; at most 2 are compared" trace -
 matrix wide.npy 1 1 f8 0.1
 fails 'results in another format' 'wide.npy is in f64, and 1 of its values are not numbers of f32' \
   trace --on H100 a.npy b.npy --d wide.npy
+# A result that equals the first target's: the targets are compared with each other.
+"$softmma" gemm --on H100 --in f16 p.npy q.npy -o first.npy >/dev/null 2>&1
+gives 'a result of the first target' 1 '^H100 and V100 differ in 1 of 1 elements' trace --on H100,V100 --d first.npy p.npy q.npy
+
+# ---- Pictures of extreme sums, and names ----
+
+matrix large-a.npy 1 8 f8 1.3317e154 0 0 0
+matrix large-b.npy 8 1 f8 1.3317e154 0 0 0
+rz='mma.m8n8k4.rz.f64.f64.f64.f64'
+check 'a picture of errors near the greatest FP64 number' \
+  runs 0 trace --on A100 --instr $rz large-a.npy large-b.npy --at 0,0 --svg large.svg
+check 'a dot for a sum of one point' runs 0 trace --on H100 p.npy q.npy --at 0,0 --svg one.svg
+check 'one dot' [ "$(grep -c '<circle' one.svg)" = 1 ]
+mkdir one other
+cp two.json one/x.json
+sed 's/32/16/' two.json >other/x.json
+gives 'plans of one name' 1 '^H100 other/x.json: ' trace --on H100,H100 --plan one/x.json,other/x.json a.npy b.npy --at 0,0
+cat >unit.json <<'END'
+{"softmma-unit": 1, "name": "u", "algorithm": "composition", "k": 4, "a": "f16", "b": "f16", "d": "f32",
+ "steps": [{"take": 4, "join": "chain", "start": "c", "alignment_bits": 24, "output": "f32"}]}
+END
+name=./x$(printf '\303\251%.0s' {1..30}).json
+cp unit.json "$name"
+runs 0 trace --on "$name,H100:f16" p.npy q.npy --at 0,0 --svg name.svg
+check 'a long name is cut between characters' iconv -f UTF-8 -t UTF-8 -o /dev/null name.svg
+
 fails 'plans for others' '2 plans for 3 targets' trace --on H100,H100,H100 --plan none,two.json a.npy b.npy
 fails 'no such plan' 'none.json' trace --on H100 --plan ./none.json a.npy b.npy
 fails 'K = 0 and a plan' 'two.json: K is 0' trace --on H100 --plan two.json empty-a.npy empty-b.npy

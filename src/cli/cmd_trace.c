@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/target.h"
 #include "compare/files.h"
+#include "host/utf8.h"
 #include "trace/table.h"
 
 typedef struct {
@@ -105,7 +106,12 @@ static void load_owns(const trace_options *o, smma_format format, trace_study *x
 static bool write_picture(FILE *stream, const void *content, smma_error *error) {
   const trace_study *x = content;
   char subtitle[400];
-  snprintf(subtitle, sizeof subtitle, "%.150s times %.150s", x->path[0], x->path[1]);
+  char path[2][160];
+  for (int i = 0; i < 2; i++) {
+    snprintf(path[i], sizeof path[i], "%s", x->path[i]);
+    smma_utf8_trim(path[i]);
+  }
+  snprintf(subtitle, sizeof subtitle, "%s times %s", path[0], path[1]);
   return smma_trace_draw(stream, &x->result, subtitle) || smma_no_memory(error);
 }
 

@@ -37,8 +37,7 @@ static bool check(const smma_planned_request *q, smma_error *error) {
                      "--plan: %zu products are one call of %s, which takes %d; leave it out, or give more ('softmma "
                      "trace' explains an element of matrices)",
                      q->k, i->name, i->k);
-  if (q->c && !smma_plan_takes_c(q->plan))
-    return smma_fail_no_place("--c", q->plan_text, error);
+  if (q->c && !smma_plan_takes_c(q->plan)) return smma_fail_no_place("--c", q->plan_text, error);
   return true;
 }
 
@@ -83,8 +82,9 @@ static smma_row row_of(const smma_planned_result *x, size_t step, uint64_t c, bo
     const size_t k = x->schedule.k[step * x->schedule.k_per_step + (size_t)i];
     if (k == SMMA_NO_PRODUCT) continue;
     row.a[i] = x->request->a[k], row.b[i] = x->request->b[k];
-    *zeros = *zeros && (smma_decode(smma_encoding_of(o->a), row.a[i]).kind == SMMA_ZERO ||
-                        smma_decode(smma_encoding_of(o->b), row.b[i]).kind == SMMA_ZERO);
+    const smma_number a = smma_decode(smma_encoding_of(o->a), row.a[i]),
+                      b = smma_decode(smma_encoding_of(o->b), row.b[i]);
+    *zeros = *zeros && smma_product(a, b).kind == SMMA_ZERO;
   }
   row.c = smma_reformat(x->format, o->d, o->rule.nan, c);
   return row;

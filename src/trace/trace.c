@@ -7,6 +7,7 @@
 #include "host/load.h"
 #include "host/locale.h"
 #include "host/thread.h"
+#include "host/utf8.h"
 #include "io/custom_file.h"
 #include "isa/format_name.h"
 #include "isa/key.h"
@@ -35,17 +36,48 @@ static const char *base_name(const char *path) {
 
 static const char *plan_text(const smma_product_target *t) { return t->plan ? t->plan : ""; }
 
-/* Names each target by its label, and by its plan if targets have different plans. */
-static void name_targets(study *x) {
+/* Writes the first bytes of a text, or with `end` the last ones, without a character that would be cut. */
+static void cut_text(char part[32], const char *text, bool end) {
+  const size_t length = strlen(text), most = 30;
+  if (end && length > most) text += length - most;
+  while (end && ((unsigned char)*text & 0xc0) == 0x80) text++;
+  snprintf(part, most + 1, "%s", text);
+  smma_utf8_trim(part);
+}
+
+/* Names each target by its label, and by its plan if targets have different plans. Takes the last part of a file's
+   path, or with `whole` the end of the path. */
+static void name_targets_by(study *x, bool whole) {
   const smma_product_target *t = x->request->target;
+  char label[32], plan[32];
   bool several = false;
   for (size_t i = 0; i < x->request->targets; i++) several = several || strcmp(plan_text(&t[i]), plan_text(&t[0])) != 0;
   for (size_t i = 0; i < x->request->targets; i++) {
-    const char *label = smma_is_custom_file(t[i].label) ? base_name(t[i].label) : t[i].label;
-    snprintf(x->result->name[i], sizeof x->result->name[i], "%.30s%s%.30s%s%s", label, several ? " " : "",
-             several ? base_name(plan_text(&t[i])) : "", x->request->names_rounding ? " " : "",
+    const bool is_file = smma_is_custom_file(t[i].label);
+    cut_text(label, is_file && !whole ? base_name(t[i].label) : t[i].label, is_file && whole);
+    cut_text(plan, whole ? plan_text(&t[i]) : base_name(plan_text(&t[i])), whole);
+    snprintf(x->result->name[i], sizeof x->result->name[i], "%s%s%s%s%s", label, several ? " " : "",
+             several ? plan : "", x->request->names_rounding ? " " : "",
              x->request->names_rounding ? smma_roundings[t[i].rounding] : "");
   }
+}
+
+/* Returns the number of targets before target `i` that have its name. */
+static size_t count_namesakes(const study *x, size_t i) {
+  size_t count = 0;
+  for (size_t j = 0; j < i; j++) count += strcmp(x->result->name[j], x->result->name[i]) == 0;
+  return count;
+}
+
+/* Gives each target a name of its own, with a number if their labels and plans are too long to tell them apart. */
+static void name_targets(study *x) {
+  size_t namesakes[SMMA_MOST_TRACED], all = 0;
+  name_targets_by(x, false);
+  for (size_t i = 0; i < x->request->targets; i++) all += count_namesakes(x, i);
+  if (all) name_targets_by(x, true);
+  for (size_t i = 0; i < x->request->targets; i++) namesakes[i] = count_namesakes(x, i);
+  for (size_t i = 0; i < x->request->targets; i++)
+    if (namesakes[i]) smma_append_text(x->result->name[i], sizeof x->result->name[i], " (%zu)", namesakes[i] + 1);
 }
 
 /* ---- The choice of the element ---- */
@@ -162,8 +194,8 @@ static bool choose_largest_error(study *x) {
 }
 
 /* Chooses the element in which two results differ most. If the user supplied two results, compares these. If the user
-   supplied one, or the two are the same, compares the first with that of the first target. Otherwise compares every two
-   targets. */
+   supplied one, or the two are the same, compares the first with that of the first target. If none of these differ,
+   compares every two targets. */
 static void choose_worst(study *x) {
   const smma_own_result *own = x->request->own;
   smma_trace_result *r = x->result;
@@ -172,7 +204,8 @@ static void choose_worst(study *x) {
   worst most = {.differ = 0};
   if (owns > 1) take_worst(x, (named_result){own[0].name, own[0].d}, (named_result){own[1].name, own[1].d}, &most);
   if (owns && !most.differ) take_worst(x, (named_result){own[0].name, own[0].d}, first, &most);
-  for (size_t i = 0; !owns && i < x->request->targets; i++)
+  const bool alike = !most.differ;
+  for (size_t i = 0; alike && i < x->request->targets; i++)
     for (size_t j = 0; j < i; j++)
       take_worst(x, (named_result){r->name[j], x->d[j]}, (named_result){r->name[i], x->d[i]}, &most);
   if (!most.differ)
