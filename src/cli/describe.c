@@ -168,10 +168,13 @@ static void print_plain_format(const smma_datum *format) {
 void smma_print_encoding(const smma_datum *encoding) {
   static const char *const parts[] = {"sign", "exponent", "fraction"};
   const smma_datum *value = smma_datum_get(encoding, "value");
+  bool first = true;
   printf("%-20s0x%s", smma_text_at(encoding, "format"), smma_text_at(encoding, "encoding"));
   for (int i = 0; i < 3; i++) {
     const char *bits = smma_datum_text_of(smma_datum_get(encoding, parts[i]));
-    if (bits && *bits) printf("%s %s %s", i ? "," : ":", parts[i], bits);
+    if (!bits || !*bits) continue;
+    printf("%s %s %s", first ? ":" : ",", parts[i], bits);
+    first = false;
   }
   putchar('\n');
   if (smma_datum_text_of(value))

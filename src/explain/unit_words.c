@@ -15,8 +15,16 @@ static const char *subnormal_words(smma_subnormal_policy policy) {
   }
 }
 
-static const char *const overflow_words[] = {"becomes infinity", "is the greatest finite magnitude",
-                                             "becomes what IEEE 754 says for the direction"};
+/* Returns what overflow becomes. A format without infinity has NaN in its place, or neither. */
+static const char *overflow_words(smma_sum_overflow overflow, smma_format format) {
+  const smma_encoding f = smma_encoding_of(format);
+  const smma_kind kind = (smma_kind)smma_decode(f, smma_overflowed(f, false, SMMA_OVERFLOW_INFINITY)).kind;
+  if (overflow == SMMA_SUM_SATURATES || kind <= SMMA_FINITE) return "is the greatest finite magnitude";
+  if (overflow == SMMA_SUM_BY_DIRECTION)
+    return kind == SMMA_NAN ? "becomes what IEEE 754 says for the direction, with NaN for infinity"
+                            : "becomes what IEEE 754 says for the direction";
+  return kind == SMMA_NAN ? "becomes NaN" : "becomes infinity";
+}
 
 static const char *zero_words(smma_zero_sign sign) {
   if (sign == SMMA_ZERO_ALWAYS_POSITIVE) return "is +0, also a negative one that rounds to zero";
@@ -101,7 +109,7 @@ static void print_result_of(FILE *out, const smma_step *s) {
   }
   fprintf(out, "%s to %s. Subnormal results %s%s.\n", smma_rounding_words(s->rounding), smma_format_text(s->output),
           subnormal_words(s->subnormal_outputs), s->early_underflow ? ", as they are before the last rounding" : "");
-  fprintf(out, "    Overflow %s. A zero sum %s.\n", overflow_words[s->overflow], zero_words(s->zero_sign));
+  fprintf(out, "    Overflow %s. A zero sum %s.\n", overflow_words(s->overflow, s->output), zero_words(s->zero_sign));
 }
 
 static void print_slices_of(FILE *out, const char *factor, int bits) {
@@ -131,7 +139,7 @@ static void print_slices(FILE *out, const smma_composition *p) {
 
 void smma_print_composition(FILE *out, const smma_instruction *i) {
   const smma_composition *p = &i->rule->rule.with.composition;
-  fprintf(out, "  Products are exact.");
+  fprintf(out, p->product == SMMA_PRODUCT_XOR ? "  A product is a xor b of single bits." : "  Products are exact.");
   if (!smma_is_fixed_point(i->a)) fprintf(out, " Subnormal a %s.", subnormal_words(p->subnormal_a));
   if (!smma_is_fixed_point(i->b)) fprintf(out, " Subnormal b %s.", subnormal_words(p->subnormal_b));
   if (!smma_is_fixed_point(i->c)) fprintf(out, " Subnormal c %s.", subnormal_words(p->subnormal_c));
