@@ -279,6 +279,8 @@ planned=(explain --on A100 --instr mma.m16n8k4.f32.tf32.tf32.f32)
 gives 'explain --plan' 0 "^the chain's sum, 32800000 1\.4901161e-08, added to total 0, 3f800000 1: 3f800000 1\$" \
   "${planned[@]}" --plan cutlass:2xacc -a '1 0*127 0x1p-13' -b '1 0*127 0x1p-13'
 check 'explain --plan: zeros' grep -q '^calls 1 to 31: products of zero alone, the sum stays 3f800000 1$' in/stdout
+"$softmma" "${planned[@]}" --plan cutlass:2xacc -a 'nan 0*129' -b '1 0*3 nan 0*125' >nan.txt 2>&1
+check 'explain --plan: 0 * NaN is not zero' grep -q '^call 1, k = 4\.\.7, onto ' nan.txt
 check 'explain --plan: where a call is' grep -q '^call 32, k = 128, onto 00000000 0:$' in/stdout
 gives 'explain --plan --json' 0 '"to": "total 0"' "${planned[@]}" --plan cutlass:2xacc -a '1*129' -b '1*129' --json
 check 'explain --plan --json has d' grep -q '^  "d": "43010000"$' in/stdout

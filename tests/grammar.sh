@@ -632,8 +632,8 @@ touch 12
 runs 0 vectors gen V100:f16 --rows 12 -o twelve.txt
 runs 0 coverage V100:f16 --rows 10 --search 0
 gives 'an encoding' 0 '^e4m3 +0x7e: sign 0, exponent 1111, fraction 110$' show e4m3 0x7e
-gives 'an encoding without a sign' 0 '^ue8m0 +0xff: exponent 11111111$' show ue8m0 0xff
 check 'an encoding: its value' grep -qx 'value  *448' in/stdout
+gives 'an encoding without a sign' 0 '^ue8m0 +0xff: exponent 11111111$' show ue8m0 0xff
 alike 'a number of a format' 0 'show e4m3 0x7e' 'show e4m3 448'
 gives 'NaN' 0 '^value +nan$' show e4m3 0x7f
 gives 'an integer below zero' 0 '^s8 +0xfd$' show s8 -- -3

@@ -16,8 +16,13 @@
 
 #include "amount.h"
 #include "explain/decimal.h"
+#include "explain/numbers.h"
 #include "explain/picture.h"
+#include "explain/unit_words.h"
+#include "host/utf8.h"
 #include "isa/catalogue.h"
+#include "isa/compose.h"
+#include "isa/custom.h"
 #include "random.h"
 
 #define WIDTH 120
@@ -156,10 +161,21 @@ static void check_aligned(const smma_operation *o, const smma_stage *stage) {
     assert_true(stage->result == smma_encode_sum(f, stage->sum, stage->sum_exponent, direction));
 }
 
+/* Checks that each product is in exactly one block. */
+static void check_products(const smma_operation *o, const smma_explanation *e) {
+  smma_composition composition;
+  int products = 0;
+  if (e->stage[0].kind == SMMA_STAGE_STEPS) return;
+  for (size_t i = 0; i < e->count; i++)
+    if (e->stage[i].result_format != SMMA_NO_FORMAT) products += e->stage[i].products;
+  assert_int_equal(products, smma_compose(o, &composition) ? smma_product_nodes(&composition, o->k) : o->k);
+}
+
 static void check_explanation(const smma_operation *o, const smma_explanation *e) {
   const smma_stage *last = &e->stage[e->count - 1];
   uint64_t result = last->kind == SMMA_STAGE_STEPS ? last->step[last->step_count - 1].result : last->result;
   assert_true(result == e->result);
+  check_products(o, e);
   for (size_t i = 0; i < e->count; i++)
     if (e->stage[i].kind == SMMA_STAGE_ALIGN) check_aligned(o, &e->stage[i]);
 }
@@ -563,7 +579,7 @@ static smma_explained explained(const smma_instruction *instruction, smma_operat
                                 const smma_row *x) {
   *o = smma_operation_of(instruction);
   *e = explain(o, x);
-  return (smma_explained){smma_architectures[instruction->arch].name, instruction->name, o, e};
+  return (smma_explained){smma_arch_name(instruction), instruction->name, o, e};
 }
 
 static void check_text_of_two(const smma_explained unit[2]) {
@@ -598,7 +614,7 @@ static void differences_are_found(void **state) {
         smma_difference d = smma_find_difference(unit);
         if (i == j) assert_string_equal(d.text, "");
         if (i != j) assert_string_not_equal(smma_named_apart(unit, 0).unit, smma_named_apart(unit, 1).unit);
-        if (e[0].result != e[1].result) assert_true(d.text[0]);
+        if (!smma_have_same_result(unit)) assert_true(d.text[0]);
         free(picture_of(unit, 2));
         check_text_of_two(unit);
         smma_explanation_free(&e[0]);
@@ -644,7 +660,183 @@ static void differences_have_words(void **state) {
   check_difference("mi100", cdna, "mi210", cdna, 0, ones, 2,
                    "order of operations: cdna2 rounds after each one, cdna1 adds 4 products at once");
   check_difference("wormhole", "mvmul.hifi1.f32.bf16.bf16", "wormhole", "mvmul.hifi4.f32.bf16.bf16", 0, ones, 2,
-                   "block sums: mvmul.hifi1.f32.bf16.bf16 adds 8 products at once, mvmul.hifi4.f32.bf16.bf16 32");
+                   "order of operations: mvmul.hifi4.f32.bf16.bf16 goes on where mvmul.hifi1.f32.bf16.bf16 ends");
+}
+
+/* Blocks are compared by the products that they add, also if products are zero or a composition sums them in steps. A
+   NaN whose payload is not known equals any NaN. */
+static void blocks_are_compared(void **state) {
+  const double ones[] = {1, 1, 2, 1, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, last[] = {0, 1, 0, 1, 0, 1, 0, 1, 1, 1},
+               great[] = {0x1p100, 0x1p100, 0x1p100, -0x1p100, 1, 1}, nan[] = {NAN, 1},
+               tie[] = {0x1.0000000000001p0, 1.5};
+  const char *ampere = "mma.m16n8k16.f32.f16.f16.f32", *cdna3 = "v_mfma_f32_16x16x16_f16";
+  const char *rdna3 = "v_wmma_f32_16x16x16_f16",
+             *f64[] = {"mma.m8n8k4.f64.f64.f64.f64", "mma.m8n8k4.rz.f64.f64.f64.f64"};
+  (void)state;
+  check_difference("a100", ampere, "mi300x", cdna3, 0, ones, 3, "");
+  check_difference("a100", ampere, "mi300x", cdna3, 0, nan, 1, "");
+  check_difference("mi210", cdna3, "mi300x", cdna3, 0, last, 5,
+                   "order of operations: cdna2 rounds after each one, cdna3 adds 8 products at once");
+  check_difference("a100", "mma.m16n8k8.f32.tf32.tf32.f32", "mi300x", "v_mfma_f32_16x16x8_xf32", 0, great, 3,
+                   "special values: they decide in cdna3, but not in ampere");
+  check_difference("w7900", rdna3, "r9700", rdna3, 0, ones, 8, "block sums: rdna3 adds 2 products at once, rdna4 4");
+  check_difference("h100", ampere, "r9700", rdna3, 0, ones, 8, "block sums: hopper adds 16 products at once, rdna4 4");
+  check_difference("a100", "mma.m16n8k16.f32.bf16.bf16.f32", "wormhole", "mvmul.hifi4.f32.bf16.bf16", 0, ones, 8,
+                   "block sums: ampere adds 8 products at once, wormhole 16 products of slices");
+  check_difference("a100", f64[0], "a100", f64[1], 0, tie, 1,
+                   "d = fma(a[0], b[0], c): mma.m8n8k4.f64.f64.f64.f64 rounds to nearest even; "
+                   "mma.m8n8k4.rz.f64.f64.f64.f64 rounds toward zero");
+}
+
+/* Values outside the range of double, products of more than 64 bits, and integers of nine digits are shown exactly. */
+static void values_of_any_size(void **state) {
+  const double large[] = {1e200, 1e200}, ends[] = {0x1p600, 0x1p-600, 0x1p-1000, 0x1p-1000},
+               many[] = {0x1.0000000000001p0, 0x1.0000000000001p0}, digits[] = {10000, 10000}, one[] = {1, 1},
+               tiny[] = {0x1p-550, 0x1.8p-550};
+  (void)state;
+  check_drawing("a100", "mma.m8n8k4.rz.f64.f64.f64.f64", 0, large, 1, " lost ~1.707*2^1328\n");
+  check_drawing("a100", "mma.m8n8k4.f64.f64.f64.f64", 0, tiny, 1, " lost 1.5*2^-1100\n");
+  check_drawing("arm", "fmmla.d", 0, many, 1, "  lost (exact - retained): 2^-104 in rounding\n");
+  check_drawing("arm", "fmmla.d", 0, ends, 2, "  a[0]*b[0]  2^600 * 2^-600      1  0  + 1\n");
+  check_drawing("arm", "fmmla.d", 0, ends, 2, "  a[1]*b[1]  2^-1000 * 2^-1000  2^-2000  -2000  + 1\n");
+  check_drawing("wormhole", "mvmul.hifi4.f32.bf16.bf16", INFINITY, one, 1, ": 0x7f800000 = 2^128\n");
+  check_drawing("mi300x", "v_mfma_f32_16x16x16_f16", 0, digits, 1, "10000 * 10000  100000000  26  + ");
+}
+
+/* A drawing says what makes the value of a term: flushed factors, slices, scale factors; and which k a block has. */
+static void terms_show_their_factors(void **state) {
+  const double small[] = {0x1p-130, 1024, 1, 1}, slices[] = {1.9921875, 1.9921875}, three[] = {3, 1};
+  (void)state;
+  check_drawing("arm", "bfmmla", 0x1p-130, small, 2, "  a[0]*b[0]  2^-130 * 1024      0       .  flushed\n");
+  check_drawing("arm", "bfmmla", 0x1p-130, small, 2, "  c            0       .  flushed\n");
+  check_drawing("wormhole", "mvmul.hifi4.f32.bf16.bf16", 0, slices, 1,
+                "  a0[0]*b1[0]      ~1.984 * 0.0546875  ~0.10852051");
+  check_drawing("ace", "top4mxhf8ps", 0, three, 1, "  the last two factors are scale factors; ");
+  check_drawing("ace", "top4mxhf8ps", 0, three, 1, "  sum 1.1  3 * 1 * 1      3  0  + 11\n");
+  check_drawing("rdna4", "v_wmma_i32_16x16x32_iu4.s4.s4.clamp", 0, three, 1, "block 2 of 2, k = 8..15, 24..31: ");
+}
+
+/* A picture names the rounding of a sum beyond the format truly. */
+static void check_picture_words(const char *gpu, const char *name, const double *factor, int products,
+                                const char *expected) {
+  const smma_instruction *i = find(gpu, name);
+  smma_operation o;
+  smma_explanation e;
+  smma_row x;
+  memset(&x, 0, sizeof x);
+  o = smma_operation_of(i);
+  for (int k = 0; k < products; k++) {
+    x.a[k] = encode_double(o.a, factor[2 * k]);
+    x.b[k] = encode_double(o.b, factor[2 * k + 1]);
+  }
+  const smma_explained unit = explained(i, &o, &e, &x);
+  char *picture = picture_of(&unit, 1);
+  if (!strstr(picture, expected)) fail_msg("%s is missing in %s", expected, picture);
+  free(picture);
+  smma_explanation_free(&e);
+}
+
+static void saturation_has_words(void **state) {
+  const double large[] = {1e200, 1e200}, f16[] = {256, 1024, 256, 1024};
+  (void)state;
+  check_picture_words("a100", "mma.m8n8k4.rz.f64.f64.f64.f64", large, 1, "beyond the format: saturates<");
+  check_picture_words("rdna3", "v_wmma_f16_16x16x16_f16.ovfl", f16, 2, "beyond the format: saturates<");
+}
+
+/* Custom units. */
+
+/* Explains four products a[k] * b[k] on a composition with the formats `formats` (members a, b, d), other members and
+   one step. Checks the text and the words of the unit, and draws a picture. */
+static void check_custom(const char *formats, const char *step, const double a[4], const double b[4],
+                         const char *expected, const char *unexpected) {
+  char json[512], *words = NULL;
+  size_t size = 0;
+  smma_error error;
+  snprintf(
+      json, sizeof json,
+      "{\"softmma-unit\": 1, \"name\": \"u\", \"algorithm\": \"composition\", \"k\": 4, %s, \"steps\": [{\"take\": 4, "
+      "\"join\": \"chain\", \"start\": \"c\", %s}]}",
+      formats, step);
+  const smma_instruction *i = smma_custom_read("u.json", json, strlen(json), &error);
+  if (!i) fail_msg("%s", error.text);
+  smma_operation o;
+  smma_explanation e;
+  smma_row x;
+  memset(&x, 0, sizeof x);
+  o = smma_operation_of(i);
+  for (int k = 0; k < 4; k++) x.a[k] = encode_double(o.a, a[k]), x.b[k] = encode_double(o.b, b[k]);
+  const smma_explained unit = explained(i, &o, &e, &x);
+  FILE *stream = open_memstream(&words, &size);
+  assert_non_null(stream);
+  smma_explain_print(stream, &o, &e, WIDTH);
+  smma_print_composition(stream, i);
+  fclose(stream);
+  if (!strstr(words, expected) || (unexpected && strstr(words, unexpected))) fail_msg("%s: %s", expected, words);
+  free(words);
+  free(picture_of(&unit, 1));
+  smma_explanation_free(&e);
+  smma_custom_release(i);
+}
+
+static void custom_units_are_drawn(void **state) {
+  const char *f64 = "\"a\": \"f64\", \"b\": \"f64\", \"d\": \"f64\"",
+             *f16 = "\"a\": \"f16\", \"b\": \"f16\", \"d\": \"f32\"";
+  const char *f32 = "\"a\": \"f32\", \"b\": \"f32\", \"d\": \"f32\"",
+             *e4m3 = "\"a\": \"e4m3\", \"b\": \"e4m3\", \"d\": \"e4m3\"";
+  const char *b1 = "\"a\": \"b1\", \"b\": \"b1\", \"d\": \"s32\", \"product\": \"xor\"";
+  const double least[] = {0x1p-1074, 0, 0, 0}, one[] = {1, 0, 0, 0}, ones[] = {1, 1, 1, 1}, large[] = {16, 0, 0, 0},
+               far[] = {1, 0x1p-12, 0, 0}, zeros[] = {0, 0, 1, 0}, spread[] = {0.125, 1024, 0x1p-9, 32};
+  (void)state;
+  /* bits below the range of exact sums, and more columns than a drawing has */
+  check_custom(f64, "\"alignment_bits\": 60, \"exponent_offset\": -100, \"output\": \"f64\"", least, least,
+               "more bits than are drawn", NULL);
+  check_custom(f32, "\"reference\": -1000, \"alignment_bits\": 30, \"width\": 32, \"output\": \"f32\"", one, one,
+               "more bits than are drawn", NULL);
+  check_custom(f16, "\"alignment_bits\": \"exact\", \"drop\": 10, \"output\": \"f32\"", far, ones, "  counts as 0\n",
+               NULL);
+  check_custom(f16, "\"alignment_bits\": \"exact\", \"drop\": 10, \"output\": \"f32\"", far, ones,
+               ": 2^-12 in alignment, nothing in rounding", NULL);
+  check_custom(
+      f16,
+      "\"reference\": 0, \"alignment_bits\": 20, \"width\": 24, \"width_overflow\": \"saturate\", \"output\": \"f32\"",
+      large, ones, ": nothing in alignment, ~8.000001 in the sum, nothing in rounding", NULL);
+  check_custom(f16, "\"alignment_bits\": 24, \"zero_exponent\": \"own\", \"output\": \"f32\"", zeros, spread,
+               "-4    .........................|  decides the exponent\n", "zero products");
+  check_custom(e4m3, "\"alignment_bits\": \"exact\", \"output\": \"e4m3\"", ones, ones, "Overflow becomes NaN.",
+               "infinity.");
+  check_custom(b1, "\"alignment_bits\": \"exact\", \"output\": \"s32\"", ones, zeros, "d = c + sum of a[k]^b[k]",
+               "Products are exact");
+}
+
+/* Pictures are UTF-8, whatever bytes a name has. */
+static void pictures_are_utf8(void **state) {
+  static const char *const names[] = {"\xff", "a\xc3", "\xe2\x82", "\xed\xa0\x80", "\xef\xbf\xbe", "\xc3\xa9"};
+  (void)state;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    char *text = NULL;
+    size_t size = 0;
+    smma_svg svg;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    assert_true(smma_svg_open(&svg));
+    smma_svg_text(&svg, 0, 0, &(smma_svg_font){.size = 10}, names[i]);
+    smma_svg_write(stream, &svg, names[i], 0);
+    smma_svg_close(&svg);
+    fclose(stream);
+    assert_true(smma_is_utf8(text) && !strstr(text, "\xef\xbf\xbe"));
+    free(text);
+  }
+}
+
+static void cut_texts_are_utf8(void **state) {
+  static const char text[] = "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80z";
+  (void)state;
+  for (size_t length = 0; length <= strlen(text); length++) {
+    char cut[sizeof text];
+    snprintf(cut, length + 1, "%s", text);
+    smma_utf8_trim(cut);
+    assert_true(smma_is_utf8(cut) && length - strlen(cut) < 4);
+  }
 }
 
 /* Reports whether the decimal, or decimal times a power of two, is exactly `sum`; computed with integers. */
@@ -727,6 +919,13 @@ int main(void) {
       cmocka_unit_test(is_drawn_with_64_terms),
       cmocka_unit_test(differences_are_found),
       cmocka_unit_test(differences_have_words),
+      cmocka_unit_test(blocks_are_compared),
+      cmocka_unit_test(values_of_any_size),
+      cmocka_unit_test(terms_show_their_factors),
+      cmocka_unit_test(saturation_has_words),
+      cmocka_unit_test(custom_units_are_drawn),
+      cmocka_unit_test(pictures_are_utf8),
+      cmocka_unit_test(cut_texts_are_utf8),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,7 +112,7 @@ static bool show(const explain_request *r, const char *svg, bool json) {
     smma_require(smma_explain_row_of(&x[u], r->unit[u], r->instruction[u], &r->row, &error), &error);
     all.unit[u] = x[u].explained;
   }
-  differ = x[0].explanation.result != x[r->count - 1].explanation.result;
+  differ = r->count > 1 && !smma_have_same_result(all.unit);
   if (svg && smma_write_output(svg, "--svg", write_picture, &all) != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
   if (json)
     smma_print_datum(smma_explanations_datum(all.unit, all.count));

@@ -47,7 +47,7 @@ static void print_mismatch(const smma_instruction *i, const smma_row *row, const
   smma_error error;
   smma_require(smma_print_explanation(i, row, &error), &error);
   printf("\nresults, sign, exponent and fraction:\n");
-  smma_print_results(stdout, i->d, name, result, 2);
+  smma_print_results(stdout, i->d, name, result, 2, true);
 }
 
 static void print_example(const campaign *c, const smma_report_result *r) {

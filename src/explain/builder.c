@@ -6,6 +6,8 @@
 smma_stage *smma_explain_add_stage(smma_explain_builder *b, smma_stage_kind kind) {
   smma_stage *stage = &b->explanation->stage[b->explanation->count++];
   stage->kind = kind;
+  stage->nan = b->operation->rule.nan;
+  stage->term_of = b->explanation->count;
   stage->line = b->explanation->lines + b->lines_used;
   stage->step = b->explanation->steps + b->steps_used;
   stage->sum_name = "sum";

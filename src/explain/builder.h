@@ -15,7 +15,8 @@ typedef struct {
   int lines_used, steps_used; /* numbers of lines and steps of all stages so far */
 } smma_explain_builder;
 
-/* Appends an empty stage. Its lines and steps start after those of the previous stages. */
+/* Appends an empty stage. Its lines and steps start after those of the previous stages. Without a result, its sum is a
+   term of the next stage. */
 smma_stage *smma_explain_add_stage(smma_explain_builder *b, smma_stage_kind kind);
 
 /* Append a line, or a step, to the last stage. */
@@ -24,6 +25,9 @@ smma_explain_step *smma_explain_add_step(smma_explain_builder *b, smma_format fo
 
 /* Writes factors as a product: "1.5 * 2.25". */
 void smma_explain_factors(char *text, size_t size, const smma_number *factor, int count);
+
+/* Writes two bits as operands of an exclusive or: "1 xor 0". */
+void smma_explain_xor(char *text, size_t size, const smma_number factor[2]);
 
 /* Writes the name of a block: "block 1 of 2, k = 0..7". */
 void smma_explain_block_text(const smma_explain_builder *b, int block, char *text, size_t size);

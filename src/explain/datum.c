@@ -24,7 +24,7 @@ static smma_datum *step_datum(const smma_explain_step *step) {
   smma_put_text(record, "operands", step->operands);
   smma_put_text(record, "note", step->note);
   smma_put_text(record, "result", smma_hex_text(step->format, step->result, hex));
-  smma_put_real(record, "lost", step->lost);
+  smma_put_real(record, "lost", smma_quantity_rounded(step->lost));
   return record;
 }
 

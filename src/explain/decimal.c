@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "host/bits.h"
+#include "isa/key.h"
 
 static bool special_text(char *text, size_t size, double value) {
   if (isfinite(value)) return false;
@@ -49,15 +50,54 @@ void smma_decimal_text(char *text, size_t size, double value, bool exact, int di
     if (is_plain(text, value) && is_value(text, value, n)) return;
   }
   if (exact && power_text(text, size, value)) return;
+  if (exact && fabs(value) < 1e9 && value == floor(value)) {
+    snprintf(text, size, "%.0f", value);
+    return;
+  }
   snprintf(text, size, "~%.*g", digits, value);
 }
 
-void smma_lost_text(char *text, size_t size, double lost, bool exact, int digits) {
-  if (lost != 0 && fabs(lost) < DBL_MIN)
-    snprintf(text, size, "%s", lost < 0 ? "-(less than 2^-1022)" : "less than 2^-1022");
-  else
-    smma_decimal_text(text, size, lost, exact, digits);
+/* Returns the number of bits from the first 1 to the last 1. */
+static int significant_bits(uint64_t x) { return x ? smma_bit_length(x) - (smma_bit_length(x & (0 - x)) - 1) : 0; }
+
+static smma_quantity quantity_of_leading(smma_leading x) {
+  const double magnitude = (double)x.significand, whole = ldexp(magnitude, x.exponent);
+  smma_quantity v = {.significand = whole, .exact = !x.sticky && significant_bits(x.significand) <= DBL_MANT_DIG};
+  const bool is_lossy = !v.exact || ldexp(whole, -x.exponent) != magnitude;
+  if (x.significand && (!isfinite(whole) || (whole < DBL_MIN && is_lossy))) {
+    const int shift = smma_bit_length(x.significand) - 1;
+    v.significand = ldexp(magnitude, -shift);
+    v.exponent = x.exponent + shift;
+  }
+  return x.negative ? smma_quantity_negated(v) : v;
 }
+
+smma_quantity smma_quantity_of(const smma_wide *sum) {
+  smma_wide copy = *sum;
+  return quantity_of_leading(smma_wide_leading(&copy));
+}
+
+smma_quantity smma_quantity_of_number(smma_number x) {
+  if (x.kind != SMMA_FINITE) return (smma_quantity){.significand = smma_number_value(x), .exact = true};
+  return quantity_of_leading(
+      (smma_leading){.significand = x.significand, .exponent = x.exponent - x.fraction_bits, .negative = x.negative});
+}
+
+smma_quantity smma_quantity_negated(smma_quantity x) {
+  x.significand = -x.significand;
+  return x;
+}
+
+void smma_quantity_text(char *text, size_t size, smma_quantity value, int digits) {
+  if (value.exponent && value.exact && fabs(value.significand) == 1) {
+    snprintf(text, size, "%s2^%d", value.significand < 0 ? "-" : "", value.exponent);
+    return;
+  }
+  smma_decimal_text(text, size, value.significand, value.exact, digits);
+  if (value.exponent) smma_append_text(text, size, "*2^%d", value.exponent);
+}
+
+double smma_quantity_rounded(smma_quantity value) { return ldexp(value.significand, value.exponent); }
 
 void smma_encoding_text(char *text, size_t size, smma_format format, uint64_t encoding) {
   double value = smma_number_value(smma_decode(smma_encoding_of(format), encoding));
@@ -91,15 +131,8 @@ void smma_wide_add_number(smma_wide *w, smma_number x, bool negated) {
     smma_wide_add(w, (x.negative != 0) != negated, x.significand, x.exponent - x.fraction_bits);
 }
 
-double smma_wide_value(smma_wide *w, bool *exact) {
-  smma_encoding f64 = smma_encoding_of(SMMA_F64);
-  double value = smma_number_value(smma_decode(f64, smma_wide_encode(w, f64, SMMA_ROUND_NEAREST_EVEN)));
-  if (exact) {
-    smma_wide rest = *w;
-    smma_wide_add_number(&rest, smma_number_of_f64(fabs(value)), true);
-    *exact = isfinite(value) && smma_wide_leading(&rest).significand == 0;
-  }
-  for (int i = w->first; value == 0 && i <= w->last; i++)
-    if (w->limb[i]) return signbit(value) ? -DBL_TRUE_MIN : DBL_TRUE_MIN;
-  return value;
+void smma_wide_add_wide(smma_wide *w, const smma_wide *x, bool negated) {
+  if (x->last < x->first) return;
+  smma_wide_use(w, x->first, x->last);
+  for (int i = x->first; i <= x->last; i++) w->limb[i] += negated ? -x->limb[i] : x->limb[i];
 }

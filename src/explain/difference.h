@@ -38,6 +38,13 @@ typedef struct {
    (is_first_difference). */
 smma_difference smma_find_difference(const smma_explained both[2]);
 
+/* Reports whether two results of a format are equal: bit for bit, or both NaN if the payload of a unit's NaN is not
+   known. */
+bool smma_same_results(const smma_explained both[2], smma_format format, uint64_t first, uint64_t second);
+
+/* Reports whether two computations have the same result. */
+bool smma_have_same_result(const smma_explained both[2]);
+
 /* Prints both computations with the same bit positions in the same columns, marks their first difference, and prints
    the results bit by bit. */
 void smma_explain_print_two(FILE *stream, const smma_explained both[2], int width);
@@ -54,8 +61,9 @@ bool smma_share_operands(const smma_operation *one, const smma_operation *other,
    the container. */
 void smma_encoding_bits(char *text, size_t size, smma_format format, uint64_t encoding);
 
-/* Prints a line for each of `count` results with its name, and below it a line with "^" under the bits that differ from
-   the first result. */
-void smma_print_results(FILE *stream, smma_format format, const char *const *name, const uint64_t *result, int count);
+/* Prints a line for each of `count` results with its name; with `marked`, also a line with "^" under the bits that
+   differ from the first result. */
+void smma_print_results(FILE *stream, smma_format format, const char *const *name, const uint64_t *result, int count,
+                        bool marked);
 
 #endif

@@ -29,7 +29,7 @@ static void add_term(smma_table *t, const smma_stage *stage, const smma_shown_te
   memcpy(line->label, term->label, sizeof term->label);
   line->marked = term->line->is_first_difference;
   if (detail.factors) snprintf(line->factors, sizeof line->factors, "%s", term->factors);
-  smma_decimal_text(line->value, sizeof line->value, term->value, term->value_is_exact, detail.digits);
+  smma_term_text(line->value, sizeof line->value, term, detail.digits);
   memcpy(line->exponent, term->exponent, sizeof term->exponent);
   snprintf(line->kept, sizeof line->kept, "%s", term->remark);
   set_sign(line, &term->exact);
@@ -38,14 +38,14 @@ static void add_term(smma_table *t, const smma_stage *stage, const smma_shown_te
   smma_ruler_draw_rest(&t->ruler, &term->exact, detail.rest, line->rest, sizeof line->rest);
   if (!term->is_cut) return;
   memcpy(line->kept, "-> ", 3);
-  smma_decimal_text(line->kept + 3, sizeof line->kept - 3, term->kept_value, term->kept_is_exact, detail.digits);
+  smma_quantity_text(line->kept + 3, sizeof line->kept - 3, smma_drawn_quantity(&term->kept), detail.digits);
 }
 
 /* Adds a row for a sum or its rounded value. */
-static void add_sum(smma_table *t, const char *label, double value, bool exact, int digits, const smma_drawn *x) {
+static void add_sum(smma_table *t, const char *label, int digits, const smma_drawn *x) {
   smma_table_row *line = smma_table_add(t);
   snprintf(line->label, sizeof line->label, "%s", label);
-  smma_decimal_text(line->value, sizeof line->value, value, exact, digits);
+  smma_quantity_text(line->value, sizeof line->value, smma_drawn_quantity(x), digits);
   set_sign(line, x);
   smma_ruler_draw(&t->ruler, x, NULL, line->bits);
 }
@@ -53,7 +53,7 @@ static void add_sum(smma_table *t, const char *label, double value, bool exact, 
 /* If a negative term was rounded down, adds a row with the rounded value. */
 static void add_rounded_down(smma_table *t, const smma_shown_term *term, int digits) {
   if (!term->line->rounds_down || !term->is_cut || !term->exact.negative || term->kept.zero) return;
-  add_sum(t, "  rounded down", term->kept_value, term->kept_is_exact, digits, &term->kept);
+  add_sum(t, "  rounded down", digits, &term->kept);
   smma_ruler_draw(&t->ruler, &term->kept, &term->line->cut, t->row[t->count - 1].bits);
 }
 
@@ -78,20 +78,18 @@ static bool is_far_below(const smma_stage *stage, const smma_stage_sums *s) {
 /* Adds rows for the sum, for its rounding down and for the result. A rounding has a row only if it changes the
    value. */
 static void add_sums(smma_table *t, const smma_stage *stage, const smma_stage_sums *s, int digits) {
-  double before = s->sum_value;
+  const smma_drawn *before = &s->sum;
   char name[sizeof t->row->label];
-  add_sum(t, stage->sum_name, s->sum_value, s->sum_is_exact, digits, &s->sum);
-  if (stage->rounds_down && smma_number_value(stage->rounded_down) != before) {
-    before = smma_number_value(stage->rounded_down);
-    add_sum(t, "rounded down", before, smma_fits_double(stage->rounded_down.significand), digits, &s->rounded_down);
+  add_sum(t, stage->sum_name, digits, &s->sum);
+  if (stage->rounds_down && !smma_same_drawn(&s->rounded_down, before)) {
+    before = &s->rounded_down;
+    add_sum(t, "rounded down", digits, before);
   }
-  if (!s->has_result || is_far_below(stage, s) ||
-      (s->sum_is_exact && smma_number_value(smma_stage_result(stage)) == before))
-    return;
+  if (!s->has_result || is_far_below(stage, s) || smma_same_drawn(&s->result, before)) return;
   snprintf(name, sizeof name, "%.*s", (int)strcspn(stage->rounding, ","), stage->rounding);
-  add_sum(t, name, smma_number_value(smma_stage_result(stage)), true, digits, &s->result);
-  if (stage->result_format == SMMA_F32)
-    smma_encoding_text(t->row[t->count - 1].value, sizeof t->row->value, stage->result_format, stage->result);
+  add_sum(t, name, digits, &s->result);
+  if (stage->result_format == SMMA_F32 || s->result.zero)
+    smma_result_text(t->row[t->count - 1].value, sizeof t->row->value, stage);
 }
 
 static int highest(int top, const smma_drawn *x) { return x->zero || x->top < top ? top : x->top; }
@@ -100,8 +98,7 @@ static int top_of(const smma_stage *stage, const smma_stage_sums *s) {
   int top = highest(highest(stage->emax, &s->sum), &s->rounded_down);
   if (!is_far_below(stage, s)) top = highest(top, &s->result);
   for (int i = 0; i < stage->line_count; i++) {
-    smma_drawn exact = smma_drawn_number(stage->line[i].exact),
-               kept = smma_drawn_sum(stage->line[i].aligned, stage->line[i].cut);
+    smma_drawn exact = smma_exact_term(&stage->line[i]), kept = smma_kept_term(stage, &stage->line[i]);
     top = highest(highest(top, &exact), &kept);
   }
   return top;
@@ -122,45 +119,55 @@ static void align_ruler(smma_ruler *r, const smma_stage *stage, int top) {
 static void exact_ruler(smma_ruler *r, const smma_stage *stage, const smma_stage_sums *s) {
   smma_drawn x[SMMA_MAXIMUM_K + 3];
   int count = 0;
-  for (int i = 0; i < stage->line_count; i++) x[count++] = smma_drawn_number(stage->line[i].exact);
+  for (int i = 0; i < stage->line_count; i++) x[count++] = smma_exact_term(&stage->line[i]);
   x[count++] = s->sum;
   x[count++] = s->result;
   smma_ruler_exact(r, x, count);
 }
 
-/* Prints `before` and a part of the lost amount: "-0.125 in alignment". */
-static void print_part_lost(FILE *stream, const char *before, smma_wide *sum, const char *where) {
-  char text[32];
-  bool exact;
-  double lost = smma_wide_value(sum, &exact);
-  smma_lost_text(text, sizeof text, lost, exact, DIGITS);
-  fprintf(stream, "%s%s in %s", before, lost == 0 ? "nothing" : text, where);
+/* Prints a part of the lost amount, such as "-0.125 in alignment", after `before`, which then becomes ", ". */
+static void print_part_lost(FILE *stream, const char **before, const smma_wide *lost, const char *where) {
+  const smma_quantity value = smma_quantity_of(lost);
+  char text[40];
+  smma_quantity_text(text, sizeof text, value, DIGITS);
+  fprintf(stream, "%s%s in %s", *before, value.significand == 0 ? "nothing" : text, where);
+  *before = ", ";
+}
+
+static bool drops_terms(const smma_stage *stage) {
+  for (int i = 0; i < stage->line_count; i++)
+    if (stage->line[i].is_dropped) return true;
+  return false;
+}
+
+/* Returns whether digits after the point are lost, or only integers beyond the range of the format. */
+static const char *loss_of_result(const smma_stage *stage, const smma_stage_sums *s) {
+  return smma_is_integer(stage->result_format) && (s->sum.zero || s->sum.bottom >= 0) ? "overflow" : "rounding";
 }
 
 static void print_lost(FILE *stream, const smma_stage *stage, const smma_stage_sums *s) {
-  smma_wide before = smma_stage_exact_sum(stage), after = before;
-  bool align = stage->kind == SMMA_STAGE_ALIGN;
-  if (align) {
-    if (stage->sum) smma_wide_add(&before, stage->sum > 0, smma_magnitude(stage->sum), stage->sum_exponent);
-    smma_wide_clear(&after);
-    if (stage->sum) smma_wide_add(&after, stage->sum < 0, smma_magnitude(stage->sum), stage->sum_exponent);
-    print_part_lost(stream, "  lost (exact - retained): ", &before, "alignment");
-  }
+  const bool align = stage->kind == SMMA_STAGE_ALIGN;
+  const char *before = "  lost (exact - retained): ";
+  smma_wide lost = smma_stage_exact_sum(stage), kept = smma_stage_kept_sum(stage), sum = s->sum.magnitude;
+  smma_wide_add_wide(&lost, &kept, true);
+  if (align || drops_terms(stage)) print_part_lost(stream, &before, &lost, "alignment");
+  if (s->sum.negative) smma_wide_negate(&sum);
+  smma_wide_add_wide(&kept, &sum, true);
+  if (smma_quantity_of(&kept).significand != 0) print_part_lost(stream, &before, &kept, "the sum");
   if (s->has_result) {
-    smma_wide_add_number(&after, smma_stage_result(stage), true);
-    print_part_lost(stream, align ? ", " : "  lost (exact - retained): ", &after,
-                    smma_is_integer(stage->result_format) ? "overflow" : "rounding");
+    smma_wide_add_number(&sum, smma_stage_result(stage), true);
+    print_part_lost(stream, &before, &sum, loss_of_result(stage, s));
   }
-  if (align || s->has_result) fprintf(stream, "\n");
+  if (*before == ',') fprintf(stream, "\n");
 }
 
 static void print_result(FILE *stream, const smma_stage *stage) {
   char hex[24], value[40];
   if (stage->result_format == SMMA_NO_FORMAT) return;
   smma_encoding_hex(hex, sizeof hex, stage->result_format, stage->result);
-  smma_encoding_text(value, sizeof value, stage->result_format, stage->result);
+  smma_result_text(value, sizeof value, stage);
   fprintf(stream, "  %s: %s = %s%s\n", stage->rounding, hex, value,
-          smma_decode(smma_encoding_of(stage->result_format), stage->result).kind > SMMA_FINITE ? ", overflow" : "");
+          smma_stage_result(stage).kind > SMMA_FINITE ? ", overflow" : "");
 }
 
 static void widen(int *width, int other) {

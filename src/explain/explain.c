@@ -34,7 +34,7 @@ static void compare_with_exact(const smma_explain_builder *b, uint64_t c) {
   rounded = sum;
   e->correctly_rounded = smma_wide_encode(&rounded, smma_encoding_of(o->d), SMMA_ROUND_NEAREST_EVEN);
   smma_wide_add_number(&sum, d, true);
-  e->lost = d.kind > SMMA_FINITE ? NAN : smma_wide_value(&sum, &e->lost_is_exact);
+  e->lost = d.kind > SMMA_FINITE ? (smma_quantity){.significand = NAN} : smma_quantity_of(&sum);
 }
 
 /* Explains an algorithm that has no drawing of its own by explaining its composition. Returns d. */

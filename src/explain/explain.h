@@ -8,17 +8,21 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "explain/decimal.h"
 #include "rows/row.h"
 
 /* One line of a drawing: an exact term and its aligned value. */
 typedef struct {
   char label[32];           /* "a[3]*b[3]", "c", "group 0", "even k", ... */
   char factors[72];         /* "1.5 * 2.25"; empty for a term that is not a product */
-  smma_number exact;        /* the exact term: finite or zero */
+  smma_number exact, low;   /* the exact term is the sum of both, finite or zero; `low` is zero unless the term has more
+                               than 64 bits */
   int exponent;             /* exponent with which the term enters the alignment */
   bool has_exponent;        /* false for integers and ignored zeros, which do not take part in the greatest exponent */
   bool product;             /* the term is a product; products that are zero are drawn together */
+  bool is_flushed;          /* the term is zero because it, or a factor of it, was flushed */
   bool rounds_down;         /* the term is rounded down instead of toward zero */
+  bool is_dropped;          /* SMMA_STAGE_EXACT: the term is not added, because it is far below the others */
   int64_t aligned;          /* the aligned term: a multiple of 2^cut */
   int cut;                  /* exponent of the last retained bit */
   bool is_first_difference; /* the first difference between two compared computations is here */
@@ -35,8 +39,7 @@ typedef struct {
   bool is_first_difference; /* the first difference is here */
   smma_format format;       /* format of the result */
   uint64_t result;
-  double lost;        /* the exact value minus the result; NaN if either is not finite */
-  bool lost_is_exact; /* whether the double is exactly the difference */
+  smma_quantity lost; /* the exact value minus the result; NaN if either is not finite */
 } smma_explain_step;
 
 typedef enum {
@@ -46,9 +49,13 @@ typedef enum {
   SMMA_STAGE_NOTE   /* nothing to draw: special values, an empty sum */
 } smma_stage_kind;
 
+/* The reason why a stage has nothing to draw. */
+typedef enum { SMMA_REASON_SPECIAL, SMMA_REASON_ZERO, SMMA_REASON_UNDRAWN } smma_stage_reason;
+
 /* One stage of the drawing. */
 typedef struct {
   smma_stage_kind kind;
+  smma_stage_reason reason; /* SMMA_STAGE_NOTE */
   char title[224], note[352];
   int line_count, step_count;
   smma_explain_line *line;
@@ -60,8 +67,11 @@ typedef struct {
   smma_number rounded_down; /* the sum after rounding down, if rounds_down */
   bool rounds_down;
   char rounding[96];         /* "RZ-FP32, toward zero to 23 fraction bits"; empty without a result */
-  smma_format result_format; /* SMMA_NO_FORMAT if the sum itself is passed to the next stage */
+  smma_format result_format; /* SMMA_NO_FORMAT if the sum itself is a term of stage `term_of` */
   uint64_t result;
+  smma_nan_policy nan;      /* which encodings of the result are numbers */
+  size_t term_of;           /* index of a later stage */
+  int products;             /* number of products since the last rounding that the result sums */
   bool is_first_difference; /* the first difference is here */
 } smma_stage;
 
@@ -74,13 +84,15 @@ typedef struct {
   uint64_t result;            /* equals smma_dot_add's, which the tests check */
   bool finite;                /* no operand is infinity or NaN; only then `correctly_rounded` and `lost` are valid */
   uint64_t correctly_rounded; /* the exact c + sum a_k b_k (with scale factors), rounded once to nearest even */
-  double lost;                /* the exact sum minus the result; NaN if the result is infinite */
-  bool lost_is_exact;
+  smma_quantity lost;         /* the exact sum minus the result; NaN if the result is infinite */
 } smma_explanation;
 
 /* Builds the explanation. Returns false only if memory runs out. Free it with smma_explanation_free. */
 bool smma_explain(const smma_operation *operation, const smma_row *row, smma_explanation *explanation);
 void smma_explanation_free(smma_explanation *explanation);
+
+/* Returns what the operation computes: "c + sum of a[k]*b[k]". */
+const char *smma_explain_sum_text(const smma_operation *operation);
 
 /* The headings of an explanation. */
 typedef struct {

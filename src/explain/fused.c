@@ -36,7 +36,7 @@ static void note_products(const smma_explain_builder *b, int block, char *note, 
   const smma_operation *o = b->operation;
   if (o->rule.algorithm == SMMA_FP8_BY_FP16)
     snprintf(note, size, "FP8 widened to FP16, subnormals becoming normal; %s",
-             block ? "the first block's result comes in as c" : "the sum starts from zero, c comes last");
+             block ? "the previous block's result comes in as c" : "the sum starts from zero, c comes last");
   if (o->rule.algorithm == SMMA_GST_FDPA)
     snprintf(note, size,
              "a group is the exact sum of %d products * scale_a * scale_b, and has the exponent of the scales",
@@ -88,6 +88,7 @@ static void add_special_block(smma_explain_builder *b, int block, const smma_num
   smma_explain_block_text(b, block, where, sizeof where);
   snprintf(stage->title, sizeof stage->title, "%s: special values decide, without arithmetic", where);
   smma_explain_special(b, block, term, count, stage->note, sizeof stage->note);
+  stage->reason = SMMA_REASON_SPECIAL;
   stage->result_format = b->operation->d;
   stage->result = result;
 }
@@ -125,6 +126,7 @@ uint64_t smma_explain_fused(smma_explain_builder *b) {
     int count = smma_fused_terms(o, b->x, block, accumulator, term);
     accumulator = smma_fused_sum(&o->rule, term, count);
     add_block(b, block, term, count, accumulator);
+    b->explanation->stage[b->explanation->count - 1].products = smma_block_of(o);
   }
   return accumulator;
 }

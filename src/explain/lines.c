@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "explain/numbers.h"
+#include "host/utf8.h"
 
 #define DIGITS 8              /* digits of values */
 #define DIGITS_OF_INTEGERS 10 /* digits of sums of 32-bit integers, which are shown in full */
@@ -41,6 +42,7 @@ __attribute__((format(printf, 3, 4))) static smma_line *add_text(smma_lines *l, 
   va_start(arguments, format);
   vsnprintf(line->text, sizeof line->text, format, arguments);
   va_end(arguments);
+  smma_utf8_trim(line->text);
   return line;
 }
 
@@ -54,11 +56,10 @@ static void add_note(smma_lines *l, const char *note) {
   }
 }
 
-static smma_line *add_number(smma_lines *l, smma_line_kind kind, const char *label, double value, bool exact,
-                             const smma_drawn *bits) {
+static smma_line *add_number(smma_lines *l, smma_line_kind kind, const char *label, const smma_drawn *bits) {
   smma_line *line = add_line(l, kind);
   snprintf(line->label, sizeof line->label, "%s", label);
-  smma_decimal_text(line->value, sizeof line->value, value, exact, l->digits);
+  smma_quantity_text(line->value, sizeof line->value, smma_drawn_quantity(bits), l->digits);
   line->bits = *bits;
   return line;
 }
@@ -83,39 +84,55 @@ static bool is_truncation(const smma_drawn *sum, const smma_drawn *result, int l
   return true;
 }
 
-static void describe_rounding(smma_line *line, const smma_drawn *result, bool overflow) {
+/* Reports whether the magnitude of x is less than that of y. */
+static bool is_smaller(const smma_drawn *x, const smma_drawn *y) {
+  if (x->zero || y->zero || x->top != y->top) return !y->zero && (x->zero || x->top < y->top);
+  for (int weight = x->top; weight >= x->bottom || weight >= y->bottom; weight--)
+    if (bit_of(x, weight) != bit_of(y, weight)) return bit_of(y, weight);
+  return false;
+}
+
+/* Describes the rounding to `result`. `greatest`: it is the format's greatest finite magnitude; `overflow`: it is
+   infinity or NaN. */
+static void describe_rounding(smma_line *line, const smma_drawn *result, bool greatest, bool overflow) {
   const smma_drawn *sum = &line->bits;
+  const bool truncated = is_truncation(sum, result, line->limit);
   int guard = line->limit - 1;
   if (overflow)
     snprintf(line->remark, sizeof line->remark, "beyond the format");
   else if (result->zero && sum->top >= line->limit)
     snprintf(line->remark, sizeof line->remark, "below the normal numbers");
-  else if (sum->bottom >= line->limit)
+  else if (greatest && !truncated && is_smaller(result, sum))
+    snprintf(line->remark, sizeof line->remark, "beyond the format: saturates");
+  else if (sum->bottom >= line->limit && truncated)
     snprintf(line->remark, sizeof line->remark, "nothing to round");
   else
     snprintf(line->remark, sizeof line->remark, "last %d, guard %d, rest %s: %s", bit_of(sum, line->limit),
              bit_of(sum, guard), sum->bottom < guard ? "not 0" : "0",
-             is_truncation(sum, result, line->limit) ? "toward zero" : "away from zero");
+             is_smaller(sum, result) ? "away from zero" : "toward zero");
 }
 
-/* Adds the rounding of `x`. First adds a line with `x` normalised and the format's last bit, if the format is not an
-   integer and either bits are lost or `always` is true. Then adds and returns the line of the result. */
-static smma_line *add_rounding(smma_lines *l, const smma_drawn *x, double value, bool exact, smma_format format,
-                               uint64_t result, const char *label, bool always) {
+/* Adds the rounding of `x` to the encoding `result` of `number`. First adds a line with `x` normalised and the format's
+   last bit, if the format is not an integer and either bits are lost or `always` is true. Then adds and returns the
+   line of the result. */
+static smma_line *add_rounding(smma_lines *l, const smma_drawn *x, smma_format format, uint64_t result,
+                               smma_number number, const char *label, bool always) {
   smma_encoding f = smma_encoding_of(format);
-  smma_number number = smma_decode(f, result);
   smma_drawn bits = smma_drawn_number(number.kind <= SMMA_FINITE ? number : smma_zero());
   int least = smma_minimum_exponent(f), exponent = x->zero || x->top < least ? least : x->top;
   int last = exponent - f.fraction_bits;
   smma_line *line;
   if (!x->zero && !smma_is_integer(format) && (always || x->bottom < last)) {
-    line = add_number(l, SMMA_LINE_NORMALISED, "normalised", 0, true, x);
-    smma_decimal_text(line->value, sizeof line->value - 8, ldexp(value, -exponent), exact, 8);
+    const smma_quantity value = smma_drawn_quantity(x);
+    line = add_number(l, SMMA_LINE_NORMALISED, "normalised", x);
+    smma_decimal_text(line->value, sizeof line->value - 8, ldexp(value.significand, value.exponent - exponent),
+                      value.exact, 8);
     snprintf(line->value + strlen(line->value), sizeof line->value - strlen(line->value), "*2^%d", exponent);
     set_limit(l, line, exponent, last);
-    describe_rounding(line, &bits, number.kind > SMMA_FINITE);
+    describe_rounding(line, &bits, result == smma_overflowed(f, number.negative, SMMA_OVERFLOW_SATURATE),
+                      number.kind > SMMA_FINITE);
   }
-  line = add_number(l, SMMA_LINE_RESULT, label, 0, true, &bits);
+  line = add_number(l, SMMA_LINE_RESULT, label, &bits);
   smma_encoding_text(line->value, sizeof line->value, format, result);
   smma_encoding_hex(line->remark, sizeof line->remark, format, result);
   return line;
@@ -125,7 +142,8 @@ static smma_line *add_rounding(smma_lines *l, const smma_drawn *x, double value,
 
 static void add_term(smma_lines *l, const smma_stage *stage, const smma_shown_term *t) {
   const smma_explain_line *row = t->line;
-  smma_line *line = add_number(l, SMMA_LINE_TERM, t->label, t->value, t->value_is_exact, &t->exact);
+  smma_line *line = add_number(l, SMMA_LINE_TERM, t->label, &t->exact);
+  smma_term_text(line->value, sizeof line->value, t, l->digits);
   line->marked = row->is_first_difference;
   snprintf(line->factors, sizeof line->factors, "%s", t->factors);
   snprintf(line->exponent, sizeof line->exponent, "%s", t->exponent);
@@ -133,8 +151,7 @@ static void add_term(smma_lines *l, const smma_stage *stage, const smma_shown_te
   if (stage->kind != SMMA_STAGE_ALIGN) return;
   set_limit(l, line, stage->emax, row->cut);
   if (t->exact.zero || is_truncation(&t->exact, &t->kept, row->cut)) return;
-  line = add_number(l, SMMA_LINE_TERM, row->rounds_down ? "  rounded down" : "  rounded", t->kept_value,
-                    t->kept_is_exact, &t->kept);
+  line = add_number(l, SMMA_LINE_TERM, row->rounds_down ? "  rounded down" : "  rounded", &t->kept);
   set_limit(l, line, stage->emax, row->cut);
 }
 
@@ -160,16 +177,14 @@ static void add_axis(smma_lines *l, const smma_stage *stage) {
 static int highest_bit(const smma_stage *stage) {
   int highest = SMMA_WIDE_LEAST;
   for (int i = 0; i < stage->line_count; i++) {
-    const smma_explain_line *row = &stage->line[i];
-    smma_drawn x =
-        stage->kind == SMMA_STAGE_ALIGN ? smma_drawn_sum(row->aligned, row->cut) : smma_drawn_number(row->exact);
+    smma_drawn x = smma_kept_term(stage, &stage->line[i]);
     if (!x.zero && x.top > highest) highest = x.top;
   }
   return highest;
 }
 
 static void add_sum(smma_lines *l, const smma_stage *stage, const smma_stage_sums *s) {
-  smma_line *line = add_number(l, SMMA_LINE_SUM, stage->sum_name, s->sum_value, s->sum_is_exact, &s->sum);
+  smma_line *line = add_number(l, SMMA_LINE_SUM, stage->sum_name, &s->sum);
   line->highest = highest_bit(stage);
   if (s->sum.zero)
     snprintf(line->remark, sizeof line->remark, "zero");
@@ -183,22 +198,19 @@ static void add_sum(smma_lines *l, const smma_stage *stage, const smma_stage_sum
 static void add_rows(smma_lines *l, const smma_stage *stage) {
   smma_stage_sums s = smma_sums_of(stage);
   const smma_drawn *x = &s.sum;
-  double value = s.sum_value;
-  bool exact = s.sum_is_exact;
   char label[16];
   add_axis(l, stage);
   add_terms(l, stage);
   add_line(l, SMMA_LINE_RULE);
   add_sum(l, stage, &s);
-  if (stage->rounds_down && smma_number_value(stage->rounded_down) != value) {
+  if (stage->rounds_down && !smma_same_drawn(&s.rounded_down, x)) {
     x = &s.rounded_down;
-    value = smma_number_value(stage->rounded_down);
-    exact = smma_fits_double(stage->rounded_down.significand);
-    add_number(l, SMMA_LINE_SUM, "rounded down", value, exact, x);
+    add_number(l, SMMA_LINE_SUM, "rounded down", x);
   }
   snprintf(label, sizeof label, "%.*s", (int)strcspn(stage->rounding, ","), stage->rounding);
-  if (stage->result_format != SMMA_NO_FORMAT)
-    add_rounding(l, x, value, exact, stage->result_format, stage->result, label, true);
+  if (stage->result_format == SMMA_NO_FORMAT) return;
+  smma_line *line = add_rounding(l, x, stage->result_format, stage->result, smma_stage_result(stage), label, true);
+  smma_result_text(line->value, sizeof line->value, stage);
 }
 
 /* ---- Stages with steps ---- */
@@ -218,21 +230,16 @@ static bool has_product(const smma_explain_step *step) {
 static bool is_idle(const smma_explain_step *step) {
   int addends = 0;
   for (int i = 0; i < step->addends; i++) addends += step->addend[i].kind != SMMA_ZERO;
-  return !is_special(step) && !has_product(step) && addends <= 1 && !step->note[0] && step->lost == 0;
+  return !is_special(step) && !has_product(step) && addends <= 1 && !step->note[0] && step->lost.significand == 0;
 }
 
 /* Adds a line for a term of a step, and adds the term to `sum`. A flushed term is shown as completely truncated, and
    not added. */
 static void add_step_term(smma_lines *l, smma_wide *exact, const char *label, bool flushed, smma_wide *sum) {
-  smma_wide copy = *exact;
-  bool is_exact;
-  double value = smma_wide_value(&copy, &is_exact);
   smma_drawn bits = smma_drawn_wide(exact);
-  smma_line *line = add_number(l, SMMA_LINE_TERM, label, value, is_exact, &bits);
+  smma_line *line = add_number(l, SMMA_LINE_TERM, label, &bits);
   if (!flushed) {
-    for (int i = bits.magnitude.first; !bits.zero && i <= bits.magnitude.last; i++)
-      if (bits.magnitude.limb[i])
-        smma_wide_add(sum, bits.negative, (uint64_t)bits.magnitude.limb[i], SMMA_WIDE_LEAST + 32 * i);
+    smma_wide_add_wide(sum, &bits.magnitude, bits.negative);
     return;
   }
   snprintf(line->remark, sizeof line->remark, "flushed");
@@ -258,11 +265,9 @@ static void add_step_terms(smma_lines *l, const smma_explain_step *step, smma_wi
 }
 
 static void add_step(smma_lines *l, const smma_explain_step *step) {
-  smma_wide sum, copy;
+  smma_wide sum;
   smma_drawn bits;
   smma_line *line;
-  double value;
-  bool exact;
   char text[40];
   add_text(l, SMMA_LINE_NOTE, "%s = %s%s%s", step->text, step->operands, step->note[0] ? ": " : "", step->note)
       ->marked = step->is_first_difference;
@@ -273,12 +278,11 @@ static void add_step(smma_lines *l, const smma_explain_step *step) {
     return;
   }
   add_step_terms(l, step, &sum);
-  copy = sum;
-  value = smma_wide_value(&copy, &exact);
   bits = smma_drawn_wide(&sum);
-  if (step->addends && has_product(step) + step->addends > 1) add_number(l, SMMA_LINE_SUM, "sum", value, exact, &bits);
+  if (step->addends && has_product(step) + step->addends > 1) add_number(l, SMMA_LINE_SUM, "sum", &bits);
   snprintf(text, sizeof text, "%.*s", (int)strcspn(step->text, " "), step->text);
-  line = add_rounding(l, &bits, value, exact, step->format, step->result, text, false);
+  line = add_rounding(l, &bits, step->format, step->result, smma_decode(smma_encoding_of(step->format), step->result),
+                      text, false);
   if (step->result_flushed)
     snprintf(line->remark + strlen(line->remark), sizeof line->remark - strlen(line->remark), ", flushed");
 }
@@ -320,6 +324,7 @@ static void add_stage(smma_lines *l, const smma_stage *stage) {
 static void add_encoding(smma_lines *l, const char *label, smma_format format, uint64_t encoding, uint64_t other) {
   smma_line *line = add_line(l, SMMA_LINE_ENCODING);
   snprintf(line->label, sizeof line->label, "%s", label);
+  smma_utf8_trim(line->label);
   smma_encoding_text(line->value, sizeof line->value, format, encoding);
   smma_encoding_hex(line->remark, sizeof line->remark, format, encoding);
   line->format = format;
@@ -329,11 +334,12 @@ static void add_encoding(smma_lines *l, const char *label, smma_format format, u
 
 static void add_results(smma_lines *l, const smma_explained *unit, int count) {
   const smma_explanation *first = unit->explanation;
+  const bool differ = count > 1 && !smma_have_same_result(unit);
   smma_format format = first->result_format;
   add_text(l, SMMA_LINE_TITLE, "sign, exponent and fraction of %s; bits that differ are framed",
            count > 1 ? "both results" : "the result");
   for (int u = 0; u < count; u++)
-    add_encoding(l, unit[u].unit, format, unit[u].explanation->result, unit[count > 1 ? 1 - u : 0].explanation->result);
+    add_encoding(l, unit[u].unit, format, unit[u].explanation->result, unit[differ ? 1 - u : u].explanation->result);
   if (first->finite)
     add_encoding(l, "exact sum", format, first->correctly_rounded,
                  count > 1 ? first->correctly_rounded : first->result);

@@ -517,8 +517,8 @@ bool smma_picture_write(FILE *stream, const smma_explained *unit, int count, dou
   smma_svg svg;
   const smma_locale locale = smma_locale_enter();
   bool done = smma_svg_open(&svg) && smma_picture_draw(&svg, unit, count, width);
-  snprintf(title, sizeof title, "d = c + sum of a[k]*b[k] on %s%s%s, bit by bit", unit[0].unit,
-           count > 1 ? " and " : "", count > 1 ? unit[1].unit : "");
+  snprintf(title, sizeof title, "d = %s on %.70s%s%.70s, bit by bit", smma_explain_sum_text(unit[0].operation),
+           unit[0].unit, count > 1 ? " and " : "", count > 1 ? unit[1].unit : "");
   if (done) smma_svg_write(stream, &svg, title, MARGIN);
   smma_svg_close(&svg);
   smma_locale_leave(locale);

@@ -19,6 +19,10 @@ static bool is_drawn(const char *name) {
   return false;
 }
 
+const char *smma_explain_sum_text(const smma_operation *o) {
+  return smma_products_of(&o->rule) == SMMA_PRODUCT_XOR ? "c + sum of a[k]^b[k]" : "c + sum of a[k]*b[k]";
+}
+
 smma_explain_heading smma_explain_heading_of(const smma_operation *o) {
   smma_explain_heading heading;
   const char *name;
@@ -28,9 +32,9 @@ smma_explain_heading smma_explain_heading_of(const smma_operation *o) {
   for (int i = 0; length < size && smma_parameter(&o->rule, i, &name, value, sizeof value); i++)
     if (!is_drawn(name)) length += (size_t)snprintf(heading.model + length, size - length, ", %s = %s", name, value);
   size = sizeof heading.formats;
-  length =
-      (size_t)snprintf(heading.formats, size, "d = c + sum of a[k]*b[k], K = %d, a: %s, b: %s, c: %s, d: %s", o->k,
-                       smma_format_text(o->a), smma_format_text(o->b), smma_format_text(o->c), smma_format_text(o->d));
+  length = (size_t)snprintf(heading.formats, size, "d = %s, K = %d, a: %s, b: %s, c: %s, d: %s",
+                            smma_explain_sum_text(o), o->k, smma_format_text(o->a), smma_format_text(o->b),
+                            smma_format_text(o->c), smma_format_text(o->d));
   if (o->scale != SMMA_NO_FORMAT && length < size)
     snprintf(heading.formats + length, size - length, ", scales: %s for %d", smma_format_text(o->scale),
              o->scale_block);
@@ -51,13 +55,13 @@ static void print_conclusion(FILE *stream, const smma_explanation *e) {
   print_result(stream,
                e->correctly_rounded == e->result ? "exact sum rounded once: the same, " : "exact sum rounded once: ",
                e->result_format, e->correctly_rounded);
-  if (!isfinite(e->lost) || e->lost == 0) return;
-  smma_lost_text(lost, sizeof lost, e->lost, e->lost_is_exact, 8);
+  if (isnan(e->lost.significand) || e->lost.significand == 0) return;
+  smma_quantity_text(lost, sizeof lost, e->lost, 8);
   fprintf(stream, "exact sum - d = %s\n", lost);
 }
 
 static const char align_legend[] =
-    "Columns are powers of two. \".\" is 0; bits to the right of \"|\" are truncated; \"~\" is a rounded decimal. e is "
+    "Columns are powers of two. \".\" is 0; bits to the right of \"|\" are removed; \"~\" is a rounded decimal. e is "
     "the exponent\n"
     "that a term brings to the alignment: a product has the sum of its factors' exponents and is not normalised.\n";
 
@@ -66,13 +70,19 @@ static const char exact_legend[] =
     "exponent of a\n"
     "term's encoding.\n";
 
+static const char steps_legend[] = "\"~\" is a rounded decimal.\n";
+
+/* Prints the legend of the first drawing; without drawings, that of steps. */
 static void print_legend(FILE *stream, const smma_explanation *e) {
+  bool has_steps = false;
   for (size_t i = 0; i < e->count; i++) {
     if (e->stage[i].kind == SMMA_STAGE_ALIGN || e->stage[i].kind == SMMA_STAGE_EXACT) {
       fprintf(stream, "%s", e->stage[i].kind == SMMA_STAGE_ALIGN ? align_legend : exact_legend);
       return;
     }
+    has_steps = has_steps || e->stage[i].kind == SMMA_STAGE_STEPS;
   }
+  if (has_steps) fprintf(stream, "%s", steps_legend);
 }
 
 /* Prints words and a newline, wrapped to the width. The first line begins at column `column`. */
@@ -167,6 +177,7 @@ void smma_explain_print_two(FILE *stream, const smma_explained both[2], int widt
     for (size_t i = 0; i < e[u]->count; i++) smma_drawing_widen(&frame, &e[u]->stage[i]);
   for (int u = 0; u < 2; u++) print_one(stream, &both[u], width, &frame);
   fprintf(stream, "\nresults:\n");
-  smma_print_results(stream, e[0]->result_format, name, result, e[0]->finite ? 3 : 2);
+  smma_print_results(stream, e[0]->result_format, name, result, e[0]->finite ? 3 : 2,
+                     e[0]->finite || !smma_have_same_result(unit));
   smma_locale_leave(locale);
 }

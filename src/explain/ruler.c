@@ -10,7 +10,7 @@
 #define MARK_STEP 8
 
 smma_drawn smma_drawn_wide(smma_wide *sum) {
-  smma_drawn x = {.negative = smma_wide_value(sum, NULL) < 0, .zero = true};
+  smma_drawn x = {.negative = smma_wide_leading(sum).negative, .zero = true};
   x.magnitude = *sum;
   for (int i = sum->first; i <= sum->last; i++) {
     uint64_t limb = (uint64_t)sum->limb[i];
@@ -37,6 +37,19 @@ smma_drawn smma_drawn_sum(int64_t sum, int exponent) {
   return smma_drawn_wide(&wide);
 }
 
+smma_quantity smma_drawn_quantity(const smma_drawn *x) {
+  const smma_quantity magnitude = smma_quantity_of(&x->magnitude);
+  return x->negative ? smma_quantity_negated(magnitude) : magnitude;
+}
+
+bool smma_same_drawn(const smma_drawn *x, const smma_drawn *y) {
+  if (x->zero || y->zero) return x->zero && y->zero;
+  if (x->negative != y->negative || x->top != y->top || x->bottom != y->bottom) return false;
+  for (int weight = x->bottom; weight <= x->top; weight++)
+    if (smma_drawn_bit(x, weight) != smma_drawn_bit(y, weight)) return false;
+  return true;
+}
+
 char smma_drawn_bit(const smma_drawn *x, int weight) {
   int position = weight - SMMA_WIDE_LEAST;
   if (x->zero || weight > x->top || weight < x->bottom) return '.';
@@ -45,7 +58,7 @@ char smma_drawn_bit(const smma_drawn *x, int weight) {
 
 static void add_column(smma_ruler *r, int weight, bool run) {
   int width = run ? RUN_WIDTH : 1;
-  if (r->length + width > SMMA_RULER_SIZE)
+  if (r->length + width > SMMA_RULER_SIZE - SMMA_RULER_BARS)
     return; /* sums of scaled FP32 products may be wider: the remaining bits are not drawn */
   r->column[r->count++] = (smma_ruler_column){weight, r->length, run};
   r->length += width;

@@ -7,6 +7,9 @@
 /* Sufficient for the exact sum of products of any format except f64, and for any aligned sum. */
 #define SMMA_RULER_SIZE 640
 
+/* The most bars of a drawing. */
+#define SMMA_RULER_BARS 2
+
 /* A number's sign and bits. */
 typedef struct {
   smma_wide magnitude;
@@ -19,6 +22,11 @@ smma_drawn smma_drawn_number(smma_number x);
 smma_drawn smma_drawn_sum(int64_t sum, int exponent);
 /* Returns the sign and bits of a sum. Changes `*sum` to the sum's magnitude. */
 smma_drawn smma_drawn_wide(smma_wide *sum);
+
+smma_quantity smma_drawn_quantity(const smma_drawn *x);
+
+/* Reports whether two numbers are equal. */
+bool smma_same_drawn(const smma_drawn *x, const smma_drawn *y);
 
 /* Returns the bit of x at 2^weight: '0' or '1' from the first to the last nonzero bit, otherwise '.'. */
 char smma_drawn_bit(const smma_drawn *x, int weight);
@@ -33,8 +41,8 @@ typedef struct {
    highest first, there is room for a bar. */
 typedef struct {
   smma_ruler_column column[SMMA_RULER_SIZE];
-  int count, length; /* number of columns; length of the text */
-  int bar[2], bars;  /* weights with a bar; their number */
+  int count, length;              /* number of columns; length of the text */
+  int bar[SMMA_RULER_BARS], bars; /* weights with a bar; their number */
 } smma_ruler;
 
 /* Makes the columns from 2^top down to the lowest exponent in `cut`. */

@@ -38,8 +38,8 @@ static void set_terms(smma_explain_step *step, const smma_number *factor, const 
   smma_number result = smma_decode(smma_encoding_of(step->format), step->result);
   smma_wide_add_number(&exact, result, true);
   step->lost = result.kind > SMMA_FINITE || smma_special_sum(term, 3).kind != SMMA_FINITE
-                   ? NAN
-                   : smma_wide_value(&exact, &step->lost_is_exact);
+                   ? (smma_quantity){.significand = NAN}
+                   : smma_quantity_of(&exact);
 }
 
 static smma_explain_step *add_fma_step(smma_explain_builder *b, int k, smma_number c, const char *name_of_c,

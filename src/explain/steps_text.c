@@ -15,12 +15,12 @@ static void describe_step(const smma_explain_step *step, step_text *text) {
   char lost[32];
   smma_encoding_text(text->value, sizeof text->value, step->format, step->result);
   smma_encoding_hex(text->hex, sizeof text->hex, step->format, step->result);
-  smma_lost_text(lost, sizeof lost, step->lost, step->lost_is_exact, 4);
-  if (isnan(step->lost))
+  smma_quantity_text(lost, sizeof lost, step->lost, 4);
+  if (isnan(step->lost.significand))
     snprintf(text->remark, sizeof text->remark, "%s", step->note);
   else
-    snprintf(text->remark, sizeof text->remark, "%s%s%s%s", step->lost == 0 ? "exact" : "lost ",
-             step->lost == 0 ? "" : lost, step->note[0] ? ", " : "", step->note);
+    snprintf(text->remark, sizeof text->remark, "%s%s%s%s", step->lost.significand == 0 ? "exact" : "lost ",
+             step->lost.significand == 0 ? "" : lost, step->note[0] ? ", " : "", step->note);
 }
 
 void smma_print_steps(FILE *stream, const smma_stage *stage, int width) {

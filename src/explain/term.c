@@ -2,28 +2,53 @@
 #include <string.h>
 
 #include "explain/builder.h"
+#include "isa/key.h"
+#include "isa/print.h"
+
+#define MOST_RANGES 2 /* a block with more ranges of consecutive k is described by a remainder of k */
 
 void smma_explain_factors(char *text, size_t size, const smma_number *factor, int count) {
-  size_t length = 0;
   text[0] = 0;
-  for (int i = 0; i < count && length < size; i++) {
-    char decimal[32];
-    smma_decimal_text(decimal, sizeof decimal, smma_number_value(factor[i]), true, 6);
-    if (decimal[0] == '~') smma_decimal_text(decimal, sizeof decimal, smma_number_value(factor[i]), false, 4);
-    length += (size_t)snprintf(text + length, size - length, "%s%s", i ? " * " : "", decimal);
+  for (int i = 0; i < count; i++) {
+    smma_quantity value = smma_quantity_of_number(factor[i]);
+    char decimal[40];
+    smma_quantity_text(decimal, sizeof decimal, value, 6);
+    value.exact = value.exact && decimal[0] != '~';
+    if (!value.exact) smma_quantity_text(decimal, sizeof decimal, value, 4);
+    smma_append_text(text, size, "%s%s", i ? " * " : "", decimal);
+  }
+}
+
+void smma_explain_xor(char *text, size_t size, const smma_number factor[2]) {
+  snprintf(text, size, "%d xor %d", (int)factor[0].significand, (int)factor[1].significand);
+}
+
+/* Writes the k of a block that takes more than MOST_RANGES ranges of consecutive k: "k mod 4 = 0, 1". */
+static void modulo_text(int first, int dealt, int blocks, char *text, size_t size) {
+  smma_print(text, size, dealt > 2 ? "k mod %d = %d..%d" : "k mod %d = %d, %d", dealt * blocks, first,
+             first + dealt - 1);
+}
+
+/* Writes the k of a block as ranges: "k = 0..7, 16..23". */
+static void ranges_text(const smma_operation *o, int block, char *text, size_t size) {
+  const int length = smma_block_of(o);
+  snprintf(text, size, "k = ");
+  for (int i = 0, last; i < length; i = last + 1) {
+    const int first = smma_product_index(o, block, i);
+    for (last = i; last + 1 < length && smma_product_index(o, block, last + 1) == first + last + 1 - i;) last++;
+    smma_append_text(text, size, last > i ? "%s%d..%d" : "%s%d", i ? ", " : "", first, first + last - i);
   }
 }
 
 void smma_explain_block_text(const smma_explain_builder *b, int block, char *text, size_t size) {
   const smma_operation *o = b->operation;
-  int length = smma_block_of(o), blocks = o->k / length;
-  int first = smma_product_index(o, block, 0), last = smma_product_index(o, block, length - 1);
-  if (o->rule.algorithm == SMMA_FP8_BY_FP16)
-    snprintf(text, size, "block %d of %d, k mod 4 = %d, %d", block + 1, blocks, first, first + 1);
-  else if (length == 1)
-    snprintf(text, size, "block %d of %d, k = %d", block + 1, blocks, first);
+  const int length = smma_block_of(o), blocks = o->k / length, dealt = smma_dealt_products(o);
+  char which[40];
+  if (blocks > 1 && length > MOST_RANGES * dealt)
+    modulo_text(smma_product_index(o, block, 0), dealt, blocks, which, sizeof which);
   else
-    snprintf(text, size, "block %d of %d, k = %d..%d", block + 1, blocks, first, last);
+    ranges_text(o, block, which, sizeof which);
+  snprintf(text, size, "block %d of %d, %s", block + 1, blocks, which);
 }
 
 static void describe_accumulator(const smma_explain_builder *b, int block, smma_explain_line *line) {
@@ -63,7 +88,7 @@ void smma_explain_describe_term(const smma_explain_builder *b, int block, int i,
   smma_number factor[2] = {b->x.a[k], b->x.b[k]};
   if (smma_products_of(&o->rule) == SMMA_PRODUCT_XOR) { /* single bits */
     snprintf(line->label, sizeof line->label, "a[%d]^b[%d]", k, k);
-    snprintf(line->factors, sizeof line->factors, "%d xor %d", (int)factor[0].significand, (int)factor[1].significand);
+    smma_explain_xor(line->factors, sizeof line->factors, factor);
     return;
   }
   snprintf(line->label, sizeof line->label, "a[%d]*b[%d]", k, k);

@@ -13,6 +13,7 @@ static smma_partial_sum add_products(smma_explain_builder *b, int block, const s
   smma_explain_block_text(b, block, where, sizeof where);
   stage->sum_name = sum_name;
   if (empty) {
+    stage->reason = SMMA_REASON_ZERO;
     snprintf(stage->title, sizeof stage->title, "%s, %s: all are zero, so %s = 0 and brings no exponent", where, what,
              sum_name);
     return t;
@@ -58,6 +59,7 @@ static smma_partial_sum add_join(smma_explain_builder *b, int block, smma_partia
   char where[64];
   smma_explain_block_text(b, block, where, sizeof where);
   if (stage->kind == SMMA_STAGE_NOTE) {
+    stage->reason = SMMA_REASON_ZERO;
     snprintf(stage->title, sizeof stage->title, "%s, even + odd: t = 0", where);
     return t;
   }
@@ -107,7 +109,7 @@ static void add_c(smma_explain_builder *b, int block, smma_partial_sum t, smma_n
   stage->emax = emax;
   finish_with_c(b, stage, t, c, ignored);
   if (block) snprintf(stage->line[1].label, sizeof stage->line[1].label, "c = block %d", block);
-  if (ignored)
+  if (ignored && c.kind != SMMA_ZERO)
     snprintf(stage->note, sizeof stage->note, "c counts as 0: its exponent %d is below E - F - 1 = %d", c.exponent,
              emax - p->alignment_bits - 1);
   stage->rounds_down = p->revision > 1;
