@@ -94,12 +94,6 @@ static double c_of(const problem *p, size_t i, size_t j) {
   return load_value(p->multiplier.c_format, g->c, smma_index_of(g->order_c, g->ldc, i, j));
 }
 
-static double last_place(smma_format format, uint64_t encoding) {
-  const smma_number x = smma_decode(smma_encoding_of(format), encoding);
-  const uint64_t last = x.significand & (0 - x.significand);
-  return last ? ldexp((double)last, x.exponent - x.fraction_bits) : 0x1p400;
-}
-
 /* Starts a sum with the exact beta c. `below` and `above` account for the value that the unit starts from, which is
    known exactly. */
 static void begin(const problem *p, size_t i, size_t j, size_t columns, smma_bound_sum *s) {
@@ -121,7 +115,7 @@ static void begin(const problem *p, size_t i, size_t j, size_t columns, smma_bou
     }
     difference = unit_start - exact - rest;
     s->below[x] = difference < 0 ? -difference : 0, s->above[x] = difference > 0 ? difference : 0;
-    s->unit[x] = last_place(p->multiplier.outer, encoding);
+    s->unit[x] = smma_bound_unit_of(smma_decode(smma_encoding_of(p->multiplier.outer), encoding));
   }
 }
 

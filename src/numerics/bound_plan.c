@@ -11,8 +11,8 @@ void smma_bound_round_to(smma_format format, double slack, int lane, smma_bound_
   smma_bound_round(s, lane, slack, &rounding);
 }
 
-/* Multiplies the unit's sum by x and the exact sum by x + rest. Does not account for a rounding of the unit's
-   product. */
+/* Bounds the product of the unit's sum and x, compared with the product of the exact sum and x + rest. Does not account
+   for a rounding of the unit's product. */
 static void scale(double x, double rest, int lane, smma_bound_sum *s) {
   const double high = s->high[lane] * x, lost = s->high[lane] * rest;
   const double low = fma(s->high[lane], x, -high) + s->low[lane] * x;

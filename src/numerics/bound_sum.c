@@ -15,8 +15,7 @@ static double value_of(smma_number x) {
   return x.negative ? -magnitude : magnitude;
 }
 
-/* Returns the value of the lowest bit of the significand that is 1; SMMA_BOUND_GREAT for zero. */
-static double unit_of(smma_number x) {
+double smma_bound_unit_of(smma_number x) {
   const uint64_t last = x.significand & (0 - x.significand);
   return last ? ldexp((double)last, x.exponent - x.fraction_bits) : SMMA_BOUND_GREAT;
 }
@@ -39,7 +38,7 @@ smma_bound_factor smma_bound_factor_of(const smma_operation *o, bool of_a, smma_
     read = smma_flush_signed(read);
   f.value = value_of(x) * value_of(scale);
   f.used = value_of(read) * value_of(scale);
-  f.unit = unit_of(read) * unit_of(scale);
+  f.unit = smma_bound_unit_of(read) * smma_bound_unit_of(scale);
   f.lead = smma_power(scale.exponent);
   if (o->rule.algorithm != SMMA_GST_FDPA) f.lead *= smma_power(read.exponent);
   if (read.kind == SMMA_ZERO || scale.kind == SMMA_ZERO) f.lead = 0, f.unit = SMMA_BOUND_GREAT;

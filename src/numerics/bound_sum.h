@@ -49,6 +49,9 @@ typedef struct {
 
 smma_bound_rounding smma_bound_rounding_to(smma_format format, smma_rounding direction);
 
+/* Returns the value of the lowest bit of the significand that is 1; SMMA_BOUND_GREAT for zero. */
+double smma_bound_unit_of(smma_number x);
+
 /* Returns a bound of the error of high + low as a sum of `count` products, relative to the sum of their magnitudes. */
 double smma_bound_slack(size_t count);
 

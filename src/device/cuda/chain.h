@@ -6,8 +6,10 @@
    toward zero exceeds the floor by one unit for each negative product that is not on the grid. The number of such
    products is known before the sum, so the accumulator starts with this correction: the exponent of a product's lowest
    set bit is the sum of those of its factors. Panels store the latter as deficits below a base (the greatest exponent
-   of the line), one byte per element: deficit = base - lowest set bit;     not on the grid:  deficit_a + deficit_b >
-   base_a + base_b + F - emax
+   of the line), one byte per element:
+
+     deficit = base - lowest set bit
+     not on the grid:  deficit_a + deficit_b > base_a + base_b + F - emax
 
    Accumulators and the numbers of A are stored times 2^-(52 - F): the exponent field of the large number is then that
    of emax. The lower bits of its high word are arbitrary, because sums stay within the low word. If sums can exceed the
