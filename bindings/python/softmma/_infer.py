@@ -307,8 +307,9 @@ def infer(
     that no instruction has.
 
     ``rows`` is the number of final check vectors, from another seed. ``search`` is the number of vectors searched for
-    one that distinguishes the model from another, for example from one with a neighbouring value. ``budget`` is the number of vectors that candidate models may compute
-    until one agrees with every vector (default: 100,000,000); it does not limit the vectors that the unit computes. After ``most_rows`` queried vectors no new step begins.
+    one that distinguishes the model from another, for example from one with a neighbouring value. ``budget`` is the
+    number of vectors that candidate models may compute until one agrees with every vector (default: 100,000,000); it
+    does not limit the vectors that the unit computes. After ``most_rows`` queried vectors no new step begins.
     ``record`` is a file that keeps the answers; if it exists, the search continues from it. ``progress`` is called with
     a line of text on each step. The result does not depend on time: the same unit, arguments and seed give the same
     result on any machine.
