@@ -38,8 +38,8 @@ static int64_t place_of(smma_encoding f, uint64_t code) {
 /* Reports whether two encodings are finite numbers without another number of the format between them. */
 static bool are_neighbours(smma_encoding f, uint64_t one, uint64_t other) {
   if (smma_decode(f, one).kind > SMMA_FINITE || smma_decode(f, other).kind > SMMA_FINITE) return false;
-  const int64_t distance = place_of(f, one) - place_of(f, other);
-  return distance == 1 || distance == -1;
+  const int64_t x = place_of(f, one), y = place_of(f, other);
+  return x == y + 1 || y == x + 1;
 }
 
 /* Adds a vector with a mismatch to m->wrong_with, for each of its properties. The vector's d is the unit's result;
