@@ -16,6 +16,7 @@
 #include "cli/target.h"
 #include "host/thread.h"
 #include "io/count.h"
+#include "rows/vectors.h"
 #include "unit/unit.h"
 
 enum { MAX_OPTIONS = 48, MAX_GROUPS = 8 };
@@ -428,14 +429,13 @@ static bool is_file(const char *text) {
   return stat(text, &of) == 0 && (!S_ISDIR(of.st_mode) || strstr(command->arguments, "DIRECTORY"));
 }
 
-/* Reports whether a JSON file is one of test vectors: it begins by naming an instruction. */
+/* Reports whether an argument names a regular file of test vectors in text. */
 static bool is_vector_file(const char *path) {
-  char text[512] = "";
-  FILE *file = fopen(path, "r");
-  const size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+  struct stat of;
+  FILE *file = stat(path, &of) == 0 && S_ISREG(of.st_mode) ? fopen(path, "r") : NULL;
+  const bool is_vectors = file && smma_vector_is_text(file);
   if (file) fclose(file);
-  text[length] = 0;
-  return strstr(text, "\"instruction\"") && !strstr(text, "\"softmma-unit\"");
+  return is_vectors;
 }
 
 /* Reports whether an argument names a target and not a file. A command whose usage begins with FILE reads JSON files,

@@ -14,8 +14,8 @@
 
 enum { A, B, C, D, SCALE_A, SCALE_B, OPERANDS };
 
-/* BOUND_NUMBERS: a bound is four numbers (exact result, rest, lower and upper bound). BOUND_ROWS: so many rows of
-   bounds are computed between two checks for Control-C. */
+/* BOUND_NUMBERS: a bound is four numbers (exact result, rest, lower and upper bound). BOUND_ROWS: number of rows of
+   bounds that are computed between two checks for Control-C. */
 enum { BOUND_NUMBERS = 4, BOUND_ROWS = 64 };
 _Static_assert(sizeof(smma_bounded) == BOUND_NUMBERS * sizeof(double), "bounds without gaps");
 
