@@ -217,9 +217,10 @@ static double run_all(const product *p, size_t i, size_t j, uint64_t start, uint
 
 static double epilogue(const product *p, double total, double c) {
   const smma_gemm_arguments *g = &p->with;
-  if (p->info.d == SMMA_S32) return in_range(p, rint(fma(g->alpha, total, g->beta * c)));
-  if (p->info.d == SMMA_F64) return fma(g->alpha, total, g->beta * c);
-  return fmaf((float)g->alpha, (float)total, (float)g->beta * (float)c);
+  const double beta = g->c && g->beta != 0 ? g->beta : 0; /* beta C counts as +0 without C, and if beta is -0 */
+  if (p->info.d == SMMA_S32) return in_range(p, rint(fma(g->alpha, total, beta * c)));
+  if (p->info.d == SMMA_F64) return fma(g->alpha, total, beta * c);
+  return fmaf((float)g->alpha, (float)total, (float)beta * (float)c);
 }
 
 static bool is_plain(const smma_gemm_arguments *g) {
@@ -489,6 +490,13 @@ static void test_zero_beta(void **state) {
     p.with.c = NULL, p.with.beta = 1;
     check_product(&p);
     assert_memory_equal(without, p.d, sizeof without);
+    p.with.beta = INFINITY; /* of no C */
+    assert_int_equal(smma_gemm(p.instruction, &p.with), SMMA_OK);
+    assert_memory_equal(without, p.d, sizeof without);
+    p.with.c = p.c, p.with.beta = -0.0, p.with.k = 0;
+    assert_int_equal(smma_gemm(p.instruction, &p.with), SMMA_OK);
+    for (size_t e = 0; e < 35; e++) assert_int_equal(load_element(SMMA_F32, p.d, e), 0); /* not -0 */
+    p.with.k = 33;
     free_operands(&p);
   }
 }
@@ -1049,7 +1057,7 @@ static void test_errors_of_plans(void **state) {
 
 /* ---- Rows ---- */
 
-enum { ROWS = 700 }; /* enough for threads */
+enum { ROWS = 700, FEW_ROWS = 96 }; /* ROWS: enough for threads */
 
 /* Each row equals smma_dot, for any number of threads, also if matrices begin at odd addresses. */
 static void test_rows(void **state) {
@@ -1084,6 +1092,67 @@ static void test_rows(void **state) {
     for (int part = 0; part < 6; part++) test_free(memory[part]);
     test_free(expected);
   }
+}
+
+/* Returns the unit of an instruction with other formats of A and B, or NULL if a custom unit cannot have them. */
+static const smma_instruction *unit_with(const smma_instruction *i, smma_format a, smma_format b) {
+  char text[8192], *at_a, *at_b, other[8192];
+  smma_error error;
+  assert_true(smma_custom_text(i, text, sizeof text) < sizeof text);
+  at_a = strstr(text, "\"a\": \""), at_b = strstr(text, "\"b\": \"");
+  assert_true(at_a && at_b && at_a < at_b);
+  at_a += strlen("\"a\": \""), at_b += strlen("\"b\": \"");
+  snprintf(other, sizeof other, "%.*s%s%.*s%s%s", (int)(at_a - text), text, smma_format_text(a),
+           (int)(at_b - strchr(at_a, '"')), strchr(at_a, '"'), smma_format_text(b), strchr(at_b, '"'));
+  return smma_custom_read("custom", other, strlen(other), &error);
+}
+
+/* Compares rows of a unit with products by the core. */
+static void check_rows_by_core(const smma_instruction *x, uint64_t seed) {
+  const smma_instruction_info info = describe(x);
+  const size_t k = (size_t)info.k, scales = info.scale_block ? k / (size_t)info.scale_block : 0;
+  const size_t each[3] = {k * smma_format_bytes(info.a), k * smma_format_bytes(info.b),
+                          scales ? scales * smma_format_bytes(info.scale) : 1};
+  char *a = random_array(&seed, info.a, FEW_ROWS * k, false, true),
+       *b = random_array(&seed, info.b, FEW_ROWS * k, false, true);
+  char *c = random_array(&seed, info.c, FEW_ROWS, false, true), *d = test_malloc(FEW_ROWS * smma_format_bytes(info.d));
+  char *scale_a = scales ? random_array(&seed, info.scale, FEW_ROWS * scales, false, true) : NULL;
+  char *scale_b = scales ? random_array(&seed, info.scale, FEW_ROWS * scales, false, true) : NULL;
+  const smma_batch batch = {sizeof batch, FEW_ROWS, a, b, c, scale_a, scale_b, d};
+  assert_int_equal(smma_dot_rows(x, &batch, 1), SMMA_OK);
+  for (size_t row = 0; row < FEW_ROWS; row++) {
+    smma_gemm_arguments g;
+    uint64_t expected = 0;
+    smma_gemm_defaults(&g, sizeof g);
+    g.m = g.n = 1, g.k = k, g.kernel = "core", g.d = &expected;
+    g.a = a + row * each[0], g.b = b + row * each[1], g.c = c + row * smma_format_bytes(info.c);
+    if (scales) g.scale_a = scale_a + row * each[2], g.scale_b = scale_b + row * each[2];
+    assert_int_equal(smma_gemm(x, &g), SMMA_OK);
+    if (load_element(info.d, d, row) != load_element(info.d, &expected, 0))
+      fail_msg("%s, %s by %s, row %zu: %" PRIx64 ", not %" PRIx64, info.name, smma_format_text(info.a),
+               smma_format_text(info.b), row, load_element(info.d, d, row), load_element(info.d, &expected, 0));
+  }
+  test_free(a), test_free(b), test_free(c), test_free(d);
+  if (scales) test_free(scale_a), test_free(scale_b);
+}
+
+/* Rows of custom units that multiply two formats, which no instruction of their algorithm multiplies. */
+static void test_rows_of_mixed_formats(void **state) {
+  static const smma_format formats[] = {SMMA_F16,  SMMA_BF16, SMMA_TF32, SMMA_E4M3, SMMA_E5M2,
+                                        SMMA_E3M2, SMMA_E2M1, SMMA_S8,   SMMA_U4};
+  const size_t count = sizeof formats / sizeof formats[0];
+  size_t units = 0;
+  (void)state;
+  for (size_t i = 0; i < sizeof instructions / sizeof instructions[0]; i++)
+    for (size_t pair = 0; pair < count * count; pair++) {
+      const smma_instruction *x =
+          unit_with(find(instructions[i].gpu, instructions[i].name), formats[pair / count], formats[pair % count]);
+      if (!x) continue;
+      check_rows_by_core(x, pair + 1);
+      smma_custom_release(x);
+      units++;
+    }
+  assert_true(units > 500);
 }
 
 static void test_rows_without_c_and_in_place(void **state) {
@@ -1447,6 +1516,7 @@ int main(void) {
       cmocka_unit_test(test_errors_of_plans),
       cmocka_unit_test(test_c_of_another_format_in_place),
       cmocka_unit_test(test_rows),
+      cmocka_unit_test(test_rows_of_mixed_formats),
       cmocka_unit_test(test_rows_without_c_and_in_place),
       cmocka_unit_test(test_errors_of_rows),
       cmocka_unit_test(test_errors),

@@ -1,6 +1,7 @@
 /* Plans: their JSON form and its error messages, the order of additions that they describe, and their products,
    compared with the core's results element by element. */
 #include <jansson.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -296,6 +297,10 @@ static void test_refused(void **state) {
   check_refused("\"group\": 17", 32, "the instruction takes 16");
   check_refused("\"sum\": [{\"deal\": \"interleaved\", \"parts\": 4096}, {\"deal\": \"interleaved\", \"parts\": 4096}]",
                 4096, "additions of parts");
+  check_refused(
+      "\"sum\": [{\"deal\": \"contiguous\", \"parts\": 2, \"grain\": 12}, {\"deal\": \"every\", \"k\": 16, "
+      "\"with\": \"fma\", \"from\": \"zero\"}]",
+      24, "do not share a scale factor");
   check_refused("\"residue\": \"none\"", 17, "no rule for what is left");
   check_refused("\"sum\": [{\"deal\": \"contiguous\", \"parts\": 9}]", 8, "9 parts of 8");
   check_refused("\"sum\": [{\"deal\": \"interleaved\", \"parts\": 2, \"tile\": 32, \"whole\": true}]", 96, "no rule");
@@ -808,6 +813,65 @@ static void test_lost_tail(void **state) {
   }
 }
 
+/* With K > 0, the epilogue is that of a sum, although the plan loses all products: fma(alpha, +0, beta c). */
+static void test_all_lost(void **state) {
+  smma_plan *plan = plan_of(
+      "\"lost_tail\": 64, \"sum\": [{\"deal\": \"contiguous\", \"parts\": 16}], "
+      "\"epilogue\": [\"linear\"]");
+  const uint16_t ones[8] = {0x3c00, 0x3c00, 0x3c00, 0x3c00, 0x3c00, 0x3c00, 0x3c00, 0x3c00};
+  const float c = -0.0f;
+  smma_gemm_arguments g;
+  uint32_t d = 1;
+  (void)state;
+  smma_gemm_defaults(&g, sizeof g);
+  g.m = g.n = 1, g.k = 8, g.a = g.b = ones, g.c = &c, g.d = &d, g.plan = plan, g.alpha = 2;
+  assert_int_equal(smma_gemm(find("H100", F16), &g), SMMA_OK);
+  assert_int_equal(d, 0);
+  g.alpha = INFINITY;
+  assert_int_equal(smma_gemm(find("H100", F16), &g), SMMA_OK);
+  assert_int_equal(d, 0x7fffffff);
+  smma_plan_free(plan);
+}
+
+/* Conversions to the formats of D keep NaN, whichever NaN the unit returns. */
+static void test_nan_in_narrow_formats(void **state) {
+  static const char *const units[][2] = {{"H100", F16},
+                                         {"RX 7900 XTX", "v_wmma_f32_16x16x16_f16"},
+                                         {"MI300X", "v_mfma_f32_16x16x16_f16"},
+                                         {"x86", "vdpbf16ps"}};
+  (void)state;
+  for (int policy = 0; policy <= SMMA_NAN_MARKED; policy++)
+    for (int to = 0; to < SMMA_FORMAT_COUNT; to++) {
+      const smma_encoding f = smma_encoding_of((smma_format)to);
+      if (smma_decode(f, smma_default_nan(f)).kind != SMMA_NAN) continue;
+      assert_int_equal(smma_decode(f, smma_nan_of(f, (smma_nan_policy)policy)).kind, SMMA_NAN);
+      for (uint32_t bits = 0; bits < 1 << 10; bits++) {
+        const uint32_t nan = bits << 22 | 0x7f800001;
+        assert_int_equal(smma_decode(f, smma_reformat(SMMA_F32, (smma_format)to, (smma_nan_policy)policy, nan)).kind,
+                         SMMA_NAN);
+      }
+    }
+  for (size_t u = 0; u < sizeof units / sizeof units[0]; u++)
+    for (size_t t = 0; t < 4; t++) {
+      static const char *const formats[] = {"e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz"};
+      static const smma_format format[] = {SMMA_E4M3, SMMA_E5M2, SMMA_E4M3FNUZ, SMMA_E5M2FNUZ};
+      const smma_instruction *i = find(units[u][0], units[u][1]);
+      const uint16_t nan[64] = {0x7fff};
+      char members[32];
+      smma_gemm_arguments g;
+      uint8_t d = 0;
+      snprintf(members, sizeof members, "\"d\": \"%s\"", formats[t]);
+      smma_gemm_defaults(&g, sizeof g);
+      g.m = g.n = 1, g.k = (size_t)describe(i).k, g.a = g.b = nan, g.d = &d, g.plan = plan_of(members);
+      for (size_t x = 0; smma_kernel_name(x); x++) {
+        g.kernel = smma_kernel_name(x);
+        assert_int_equal(smma_gemm(i, &g), SMMA_OK);
+        assert_int_equal(smma_decode(smma_encoding_of(format[t]), d).kind, SMMA_NAN);
+      }
+      smma_plan_free((smma_plan *)g.plan);
+    }
+}
+
 /* A and B are rounded in the mode that the plan names. If it names none, they are rounded in the mode of the unit's
    library. */
 static void test_operand_rounding(void **state) {
@@ -896,14 +960,23 @@ static void test_refused_arguments(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_there_and_back),   cmocka_unit_test(test_complaints),
-      cmocka_unit_test(test_orders),           cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_products),         cmocka_unit_test(test_simple_cases),
-      cmocka_unit_test(test_default_factor),   cmocka_unit_test(test_refused_arguments),
-      cmocka_unit_test(test_operand_rounding), cmocka_unit_test(test_configurations),
-      cmocka_unit_test(test_recorded_shapes),  cmocka_unit_test(test_epilogues),
-      cmocka_unit_test(test_cuda_cores),       cmocka_unit_test(test_lost_tail),
+      cmocka_unit_test(test_there_and_back),
+      cmocka_unit_test(test_complaints),
+      cmocka_unit_test(test_orders),
+      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_products),
+      cmocka_unit_test(test_simple_cases),
+      cmocka_unit_test(test_default_factor),
+      cmocka_unit_test(test_refused_arguments),
+      cmocka_unit_test(test_operand_rounding),
+      cmocka_unit_test(test_configurations),
+      cmocka_unit_test(test_recorded_shapes),
+      cmocka_unit_test(test_epilogues),
+      cmocka_unit_test(test_cuda_cores),
+      cmocka_unit_test(test_lost_tail),
       cmocka_unit_test(test_refused_requests),
+      cmocka_unit_test(test_all_lost),
+      cmocka_unit_test(test_nan_in_narrow_formats),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -445,7 +445,7 @@ SMMA_API smma_status smma_multiplier_run(const smma_multiplier *multiplier, size
                                          const void *scale_a, const void *c, void *d);
 
 /* Returns the bytes of memory that a multiplier holds: the encodings of B, with columns padded to a whole panel of the
- * kernel, and its scale factors. A run needs further memory, as smma_gemm does. Returns 0 for NULL. */
+ * kernel, scale factors, the bias and a plan's order of sums. A run needs more, like smma_gemm. Returns 0 for NULL. */
 SMMA_API size_t smma_multiplier_bytes(const smma_multiplier *multiplier);
 
 /* Frees a multiplier. Does nothing with NULL. */

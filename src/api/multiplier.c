@@ -82,8 +82,11 @@ smma_status smma_multiplier_run(const smma_multiplier *multiplier, size_t m, con
 }
 
 size_t smma_multiplier_bytes(const smma_multiplier *p) {
+  const smma_schedule *s;
   if (!p) return 0;
-  return sizeof *p + smma_kept_bytes(p) + scale_bytes(p);
+  s = &p->schedule;
+  return sizeof *p + smma_kept_bytes(p) + scale_bytes(p) + (p->with.bias ? p->with.n * sizeof *p->with.bias : 0) +
+         (s->k ? s->steps * s->k_per_step * sizeof *s->k : 0) + s->tasks * sizeof *s->task;
 }
 
 void smma_multiplier_free(smma_multiplier *multiplier) {

@@ -54,6 +54,7 @@ SMMA_CORE uint64_t smma_marked_nan(smma_encoding f) {
 
 /* Returns the NaN of a unit for a NaN result without a NaN operand. */
 SMMA_CORE uint64_t smma_nan_of(smma_encoding f, smma_nan_policy policy) {
+  if (smma_has_nan_for_negative_zero(f)) return smma_default_nan(f); /* the only one */
   switch (policy) {
     case SMMA_NAN_QUIET:
     case SMMA_NAN_NUMBERS:
@@ -67,10 +68,12 @@ SMMA_CORE uint64_t smma_nan_of(smma_encoding f, smma_nan_policy policy) {
   return smma_low_bits(~(uint64_t)0, f.exponent_bits + f.fraction_bits + f.ignored_bits);
 }
 
-/* Converts a NaN to another format and makes it quiet. Sign and payload are retained; the payload is left-aligned. */
+/* Converts a NaN to another format and makes it quiet. Sign and payload are retained, if the format has several NaN;
+   the payload is left-aligned. */
 SMMA_CORE uint64_t smma_quieted(smma_encoding f, smma_number nan) {
   const uint64_t payload = smma_low_bits(nan.significand, nan.fraction_bits);
   const int wider = f.fraction_bits - nan.fraction_bits;
+  if (smma_has_nan_for_negative_zero(f)) return smma_default_nan(f);
   return smma_default_nan(f) | smma_sign_and_fields(f, nan.negative, wider < 0 ? payload >> -wider : payload << wider);
 }
 

@@ -29,6 +29,11 @@ static smma_scaling scaling_of(const smma_gemm_arguments *g) {
   return plain ? SMMA_SCALING_OPERANDS : SMMA_SCALING_EPILOGUE;
 }
 
+/* Makes beta +0 if beta C counts as +0: if there is no C, or if beta is -0. */
+static void settle_beta(smma_gemm_arguments *g) {
+  if (!g->c || g->beta == 0) g->beta = 0;
+}
+
 static bool missing_pointer(const smma_gemm_arguments *g) {
   bool has_products = g->m && g->n && g->k;
   return (has_products && (!g->a || !g->b)) || (g->m && g->n && !g->d);
@@ -170,6 +175,7 @@ smma_status smma_multiplier_make(const smma_operation *operation, const smma_gem
   multiplier->lanes = multiplier->family && smma_lanes_take(operation) ? smma_lane_function_here() : NULL;
   if (has_wrong_scales(multiplier)) return SMMA_MISSING_SCALE;
   if (g->promote_every % k) return SMMA_INVALID_MULTIPLE;
+  if (!is_kept) settle_beta(g); /* otherwise C comes with each product */
   smma_multiplier_set_views(multiplier);
   status = make_schedule(multiplier, is_kept);
   multiplier->steps = multiplier->schedule.steps;
@@ -190,6 +196,7 @@ smma_status smma_multiplier_take(smma_multiplier *multiplier, size_t m, const vo
   status = smma_check_overlap(multiplier);
   if (status != SMMA_OK) return status;
   if (has_wrong_scales(multiplier)) return SMMA_MISSING_SCALE;
+  settle_beta(g);
   smma_multiplier_set_views(multiplier);
   return SMMA_OK;
 }

@@ -238,7 +238,7 @@ static void integer_epilogue(const smma_multiplier *p, const int32_t *c, size_t 
   const smma_integer_overflow overflow = smma_integer_overflow_of(&p->operation.rule);
   for (size_t i = 0; i < count; i++) {
     double d = p->with.beta * (double)c[i];
-    if (p->steps) d = fma(p->with.alpha, (double)total[i], d);
+    if (p->with.k) d = fma(p->with.alpha, (double)total[i], d);
     total[i] = (int32_t)smma_integer_of(overflow, d);
   }
 }
@@ -246,7 +246,7 @@ static void integer_epilogue(const smma_multiplier *p, const int32_t *c, size_t 
 static void double_epilogue(const smma_multiplier *p, const double *c, size_t count, double *total) {
   for (size_t i = 0; i < count; i++) {
     const double d = p->with.beta * c[i];
-    total[i] = p->steps ? fma(p->with.alpha, total[i], d) : d;
+    total[i] = p->with.k ? fma(p->with.alpha, total[i], d) : d;
   }
 }
 
@@ -254,7 +254,7 @@ static void linear(const smma_multiplier *p, const float *c, size_t count, float
   const float alpha = (float)p->with.alpha, beta = (float)p->with.beta;
   for (size_t i = 0; i < count; i++) {
     const float d = beta * c[i];
-    total[i] = p->steps ? fmaf(alpha, total[i], d) : d;
+    total[i] = p->with.k ? fmaf(alpha, total[i], d) : d;
   }
 }
 

@@ -214,8 +214,8 @@ static void pack(const smma_special *s, bool of_a, size_t first, size_t count, s
                            .k_step = 1,
                            .panel = SIZE_MAX,
                            .factor = 1};
-  const bool flushes =
-      p->operation.rule.algorithm == SMMA_C_FDPA && smma_c_fdpa_subnormals(p->operation.a) != SMMA_SUBNORMALS_KEPT;
+  const bool flushes = p->operation.rule.algorithm == SMMA_C_FDPA &&
+                       smma_c_fdpa_subnormals(smma_view_of(p, of_a)->format) != SMMA_SUBNORMALS_KEPT;
   const smma_multiplier classes = {.operation.k = 1};
   const smma_pack into = {&classes, &lines, of_a, 0, of_a ? GROUP : p->classes->columns, 0, depth, out, NULL};
   for (size_t i = 0; i < count; i++) {

@@ -259,7 +259,7 @@ static void operate_exactly(tracer *t, const smma_epilogue *e) {
   switch (e->kind) {
     case SMMA_EPILOGUE_ALPHA: multiply(x, smma_number_of_f64(alpha)); break;
     case SMMA_EPILOGUE_LINEAR:
-      if (t->trace->schedule.steps) multiply(x, smma_number_of_f64(alpha));
+      if (g->k) multiply(x, smma_number_of_f64(alpha));
       add(x, in_outer(t, addend_of(t)), smma_number_of_f64(beta), false);
       break;
     case SMMA_EPILOGUE_BETA: add(x, in_outer(t, addend_of(t)), smma_number_of_f64(beta), false); break;
@@ -302,7 +302,7 @@ static uint64_t operate(const tracer *t, const smma_epilogue *e, uint64_t x) {
                                        .c = (uint32_t)addend_of(t),
                                        .bias = g->bias ? smma_bits_of_f32(g->bias[0]) : 0,
                                        .scale_d = smma_bits_of_f32((float)g->scale_d)};
-  if (m->steps || e->kind != SMMA_EPILOGUE_LINEAR) return smma_plan_finish(&alone, nan, &with, (uint32_t)x);
+  if (g->k || e->kind != SMMA_EPILOGUE_LINEAR) return smma_plan_finish(&alone, nan, &with, (uint32_t)x);
   return smma_ieee_multiply(f, nan, smma_decode(f, with.beta), smma_decode(f, with.c));
 }
 

@@ -166,7 +166,7 @@ bool smma_resident_finish(const smma_resident *w, const smma_resident_part *part
   const smma_gemm_arguments *g = &p->with;
   const smma_part_place c = place_of(p->c_format, g->order_c, g->ldc, part),
                         d = place_of(p->d_format, g->order_d, g->ldd, part);
-  smma_finish_task t = {.outer = (int)p->outer, .summed = p->steps != 0, .count = (int)p->epilogues};
+  smma_finish_task t = {.outer = (int)p->outer, .summed = p->with.k != 0, .count = (int)p->epilogues};
   /* Kernels need a buffer even if there is no matrix. */
   const smma_kernel_argument arguments[] = {VALUE(p->operation),
                                             VALUE(part->extent),

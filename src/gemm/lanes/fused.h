@@ -307,14 +307,14 @@ LANE_BODY lane_number lane_kept(lane_format f, bool flushes, lane_number x) {
   return x;
 }
 
-/* Computes product k as lane_product does, with subnormal factors as zeros if `flushes`. Sets `marked` if a factor is
-   NaN. */
-LANE_BODY void lane_marked_product(const lane_rule *r, const smma_lanes *x, int k, bool flushes, int n, lane_term *out,
-                                   int32_t *specials, int32_t *marked) {
+/* Computes product k as lane_product does, with subnormal factors as zeros if `flushes_a` or `flushes_b`. Sets `marked`
+   if a factor is NaN. */
+LANE_BODY void lane_marked_product(const lane_rule *r, const smma_lanes *x, int k, bool flushes_a, bool flushes_b,
+                                   int n, lane_term *out, int32_t *specials, int32_t *marked) {
   const int32_t up = r->operation->rule.with.c_fdpa.alignment_bits - r->fraction_bits;
   for (int i = 0; i < n; i++) {
-    const lane_number a = lane_kept(r->a, flushes, lane_decode(r->a, x->a.code[k][i]));
-    const lane_number b = lane_kept(r->b, flushes, lane_decode(r->b, x->b.code[k][i]));
+    const lane_number a = lane_kept(r->a, flushes_a, lane_decode(r->a, x->a.code[k][i]));
+    const lane_number b = lane_kept(r->b, flushes_b, lane_decode(r->b, x->b.code[k][i]));
     const int32_t kind = lane_product_kind(a.kind, b.kind);
     const uint32_t negative = a.negative ^ b.negative;
     out->significand[i] = lane_scaled((uint64_t)a.significand * b.significand, up);
@@ -391,7 +391,8 @@ LANE_BODY void lane_c_fdpa(const lane_rule *r, const smma_lanes *x, int block, i
   const smma_operation *o = r->operation;
   const smma_c_fdpa *p = &o->rule.with.c_fdpa;
   const bool opposing = o->rule.algorithm == SMMA_C_FDPA;
-  const bool flushes = opposing && smma_c_fdpa_subnormals(o->a) != SMMA_SUBNORMALS_KEPT;
+  const bool flushes_a = opposing && smma_c_fdpa_subnormals(o->a) != SMMA_SUBNORMALS_KEPT;
+  const bool flushes_b = opposing && smma_c_fdpa_subnormals(o->b) != SMMA_SUBNORMALS_KEPT;
   const bool flushes_d = opposing && smma_c_fdpa_subnormals(o->d) != SMMA_SUBNORMALS_KEPT;
   const lane_format of_d = r->d;
   const lane_output out = lane_output_of(p->output == SMMA_BF16 ? SMMA_F32 : p->output, o->rule.nan);
@@ -402,7 +403,8 @@ LANE_BODY void lane_c_fdpa(const lane_rule *r, const smma_lanes *x, int block, i
   int64_t sum[SMMA_LANES] = {0};
   for (int i = 0; i < n; i++) terms.specials[i] = 0;
   for (int t = 0; t < count; t++)
-    lane_marked_product(r, x, smma_product_index(o, block, t), flushes, n, &terms.term[t], terms.specials, marked);
+    lane_marked_product(r, x, smma_product_index(o, block, t), flushes_a, flushes_b, n, &terms.term[t], terms.specials,
+                        marked);
   lane_greatest(terms.term, 0, count, 1, n, terms.exponent);
   for (int i = 0; i < n; i++) {
     c[i] = lane_kept(of_d, flushes_d, lane_decode(of_d, d[i]));
