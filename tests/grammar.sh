@@ -718,6 +718,7 @@ fails 'the formats of a custom unit to infer' '--next is for recordings' infer -
 fails 'two models to separate' "'softmma custom A100:f16 -o other.json', then --unit model --against custom:other.json" \
   vectors next H100:f16 A100:f16
 fails 'a library that is misspelled' "is neither a file nor a library; nearest: deepgemm \\(see" plan deepgem
+gives 'a library by another name' 0 '"name": "torch:_scaled_mm:row"' plan torch:_scaled_mm:rowwise
 fails 'a plan that is missing' 'nothing.json: cannot open' plan nothing.json
 fails 'too many elements for one of two' 'the instruction takes 4' explain V100:f16 A100:f16 -a '1*5' -b 1
 fails 'the output of a description that is read' '--output: it has no effect with a file that is read' custom unit.json -o other.json

@@ -8,6 +8,7 @@
 #include "io/plan_file.h"
 #include "isa/key.h"
 #include "isa/nearest.h"
+#include "plan/library.h"
 
 typedef struct {
   const char *as, *gpu, *out, *output;
@@ -25,10 +26,12 @@ static int list_libraries(void) {
 /* Reports whether an argument that is no file is the name of a library's plan, with or without its GPU. */
 static bool is_library(const char *name) {
   const size_t length = strlen(name);
+  smma_plan_request ignored;
   smma_nearest nearest;
   char hint[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE];
   if (access(name, F_OK) == 0 || smma_ends_with(name, ".json")) return false;
   if (smma_is_cublaslt(name) && !strchr(name, ':')) return true; /* to be refused with an example */
+  if (smma_plan_library_kernel(name, 0, &ignored)) return true;  /* which knows other names of libraries, too */
   smma_nearest_start(&nearest, name);
   for (size_t i = 0; smma_plan_library(i); i++) {
     if (strncmp(smma_plan_library(i), name, length) == 0 && strchr("/", smma_plan_library(i)[length])) return true;

@@ -267,6 +267,20 @@ static bool term_in_register(folding *f, size_t i, int *at) {
   return first_term(f, task, false, at);
 }
 
+/* Returns the first index of a part. If parts have scale factors, checks that all indices of the part are in one block
+   of those that share a factor. */
+static bool find_factor(folding *f, const sequence *part, size_t *first) {
+  const size_t each = f->level->with == SMMA_WITH_ADD ? 0 : smma_plan_scaled_k(f->m->plan);
+  *first = part->count ? part->k[0] : 0;
+  for (size_t i = 0; each && i < part->count; i++)
+    if (part->k[i] / each != *first / each)
+      return FAIL(f->m,
+                  "a part has k = %zu and k = %zu, which do not share a scale factor: there is one for every %zu k, "
+                  "so the levels before it must divide K at multiples of %zu",
+                  *first, part->k[i], each, each);
+  return true;
+}
+
 static bool sum_terms(folding *f, size_t stage, size_t i, int *at) {
   maker *m = f->m;
   const smma_plan_level *l = f->level;
@@ -286,7 +300,10 @@ static bool sum_terms(folding *f, size_t stage, size_t i, int *at) {
     used = m->used;
     task.from = second;
     if (!(second_first && j == 1) && !sum_term(f, stage - 1, x, &task.from)) return false;
-    if (stage == 1 && part_of(&f->parts, x).count) task.k = part_of(&f->parts, x).k[0];
+    if (stage == 1) {
+      const sequence part = part_of(&f->parts, x);
+      if (!find_factor(f, &part, &task.k)) return false;
+    }
     if (j == 0 && !has_start) {
       if (!first_term(f, task, alone, at)) return false;
     } else {
