@@ -31,6 +31,10 @@ write('row.npy', 1, 512, normal(512), '<f2', 'e')
 write('bias.npy', 1, 20, normal(20), '<f4', 'f')
 write('sa.npy', 24, 4, [abs(x) for x in normal(96)], '<f4', 'f')
 write('sb.npy', 4, 20, [abs(x) for x in normal(80)], '<f4', 'f')
+write('row-sa.npy', 24, 1, [3] * 24, '<f4', 'f')
+write('row-sb.npy', 1, 20, [5] * 20, '<f4', 'f')
+write('double-row.npy', 1, 512, normal(512), '<f8', 'd')
+write('double-b.npy', 512, 20, normal(512 * 20), '<f8', 'd')
 write('ones-a.npy', 24, 512, [random.randint(-2, 2) for _ in range(24 * 512)], '<f2', 'e')
 write('ones-b.npy', 512, 20, [random.randint(-2, 2) for _ in range(512 * 20)], '<f2', 'e')
 # Sums of 2048 products of 99 and 99 exceed 2^24.
@@ -121,6 +125,23 @@ libraries() {
   mv in/stdout plan.json
   runs 0 gemm --on ./fma32-f16.json --plan plan.json row.npy b512.npy -o d.npy
   gives 'gemv' 0 'cublaslt:13.1/H100 --algo 13' match row.npy b512.npy d.npy --on H100
+  # A custom unit with sums in FP32, as those of CUDA cores are.
+  runs 0 custom --from H100:f16 -o wgmma.json
+  gives 'gemv beside a custom unit' 0 'cublaslt:13.1/H100 --algo 13' match row.npy b512.npy d.npy --on ./wgmma.json
+  # A custom unit with K = 1, as that of CUDA cores is.
+  printf '%s' '{"softmma-unit": 1, "name": "one", "algorithm": "T-FDPA", "k": 1, "a": "f16", "b": "f16", "d": "f32",
+    "block": 1, "alignment_bits": 25, "rounding": "toward-zero", "zero_exponent": -133}' >one.json
+  runs 0 gemm --on ./fma32-f16.json a520.npy b520.npy -o d.npy
+  gives 'one product at once' 0 '^1  CUDA cores fp32-fma$' match a520.npy b520.npy d.npy --on ./one.json
+  runs 0 gemm --on ./one.json a520.npy b520.npy -o d.npy
+  gives 'one product of a custom unit' 0 '^1 .*one$' match a520.npy b520.npy d.npy --on ./one.json
+  # FP64.
+  printf '%s' '{"softmma-unit": 1, "name": "fma", "algorithm": "FMA", "k": 1, "a": "f64", "b": "f64", "d": "f64"}' \
+    >fma64.json
+  runs 0 plan --as cublaslt:13.1/H100 --on ./fma64.json -m 1 -n 20 -k 512 --algo 13 --custom 81
+  mv in/stdout plan.json
+  runs 0 gemm --on ./fma64.json --plan plan.json double-row.npy double-b.npy -o d.npy
+  gives 'gemv in FP64' 0 'cublaslt:13.1/H100 --algo 13' match double-row.npy double-b.npy d.npy --on H100
 }
 
 # own NAME REGEX PLAN OPTION...: finds a plan that is not from a library
@@ -199,6 +220,12 @@ PYTHON
   check 'an instruction' has '.instruction == "mma.m16n8k16.f32.f16.f16.f32"'
   digest=$(tail -c $((24 * 512 * 2)) a512.npy | sha256sum | cut -d' ' -f1)
   check 'digests of the numbers' [ "$(jq -r .inputs.a.sha256 in/stdout)" = "$digest" ]
+  runs 0 match a512.npy b512.npy chain.npy --on H100,H200,H100 --json
+  check 'instructions of one architecture are listed once' has '.fits[0].instructions | length == (unique | length)'
+  runs 0 gemm H100:e4m3 --plan deepgemm a512.npy b512.npy --scale-a sa.npy --scale-b sb.npy -o d.npy
+  runs 0 match a512.npy b512.npy d.npy --on H100 --claim deepgemm --in e4m3 --out bf16 --scale-a sa.npy --scale-b sb.npy
+  digest=$(tail -c $((20 * 4 * 4)) sb.npy | sha256sum | cut -d' ' -f1)
+  check 'scale factors as the file holds them' has ".inputs.scale_b | .rows == 4 and .sha256 == \"$digest\""
 }
 
 refusals() {
@@ -220,6 +247,24 @@ refusals() {
   fails 'a claim without a rule' 'no plans are known|cannot' match a512.npy b512.npy chain.npy --on H100 --claim nothing
   fails 'a claim in other formats' 'does not multiply' match a512.npy b512.npy chain.npy --claim H100:bf16
   fails 'a claim and a plan to write' '--claim searches' match a512.npy b512.npy chain.npy --claim H100 -o x.json
+  for operand in '--bias bias.npy' '--scale-d 3'; do
+    # shellcheck disable=SC2086  # two words
+    fails "a claim without $operand" "^softmma: ${operand% *}: a single chain has no place for it" \
+      match a512.npy b512.npy chain.npy --on H100 --claim none $operand
+    # shellcheck disable=SC2086
+    fails "a plan without $operand" "^softmma: ${operand% *}: the plan of cutlass:fast has no place for it" \
+      match -q a512.npy b512.npy chain.npy --on H100 --in e4m3 --claim cutlass:fast $operand
+  done
+  fails 'a claim without C' '^softmma: -C: the plan of cutlass:fast has no place for it; to add C' \
+    match -q a512.npy b512.npy chain.npy --on H100 --in e4m3 --claim cutlass:fast -C c.npy
+  fails 'a claim without factors' '^softmma: --scale-a: none takes no scale factors' \
+    match a512.npy b512.npy chain.npy --on H100 --claim none --scale-a row-sa.npy --scale-b row-sb.npy
+  fails 'a claim that needs factors' '^softmma: --scale-a is missing: deepgemm .* 24 x 4, and for --scale-b one of 4 x 20' \
+    match -q a512.npy b512.npy chain.npy --on H100 --in e4m3 --claim deepgemm
+  fails 'too few factors' '^softmma: --scale-a: row-sa.npy is 24 x 1, but deepgemm .* every 128 products, 24 x 4' \
+    match -q a512.npy b512.npy chain.npy --on H100 --in e4m3 --claim deepgemm --scale-a row-sa.npy --scale-b row-sb.npy
+  # The search tries no plan that needs more factors.
+  runs 1 match a512.npy b512.npy chain.npy --on H100 --in e4m3 --scale-a row-sa.npy --scale-b row-sb.npy
   fails 'an instruction alone' '--instr' match a512.npy b512.npy chain.npy --instr HMMA.16816.F32
 }
 

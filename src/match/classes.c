@@ -45,20 +45,28 @@ static bool classify(smma_match_work *s, const smma_instruction *i) {
   return add_member(&m->class[m->classes++], i);
 }
 
-/* Stores one instruction of each architecture and family, because the plans of libraries depend on architecture and
-   family. */
-static void note_kind(smma_match_work *s, const smma_instruction *i) {
-  for (size_t x = 0; x < s->library_instructions; x++)
-    if (s->library_instruction[x]->arch == i->arch && s->library_instruction[x]->family == i->family) return;
-  if (i->d == SMMA_F32) s->library_instruction[s->library_instructions++] = i;
+static bool is_fma(const smma_instruction *i) { return i->rule->rule.algorithm == SMMA_FMA; }
+
+/* Stores one instruction of each kind that plans of libraries distinguish: architecture, family, the format of D, and
+   whether it is an FMA, as that of CUDA cores is. Returns false if memory runs out. */
+static bool note_kind(smma_match_work *s, const smma_instruction *i) {
+  const smma_instruction **list;
+  for (size_t x = 0; x < s->library_instructions; x++) {
+    const smma_instruction *y = s->library_instruction[x];
+    if (y->arch == i->arch && y->family == i->family && y->d == i->d && is_fma(y) == is_fma(i)) return true;
+  }
+  list = realloc(s->library_instruction, (s->library_instructions + 1) * sizeof *list);
+  if (!list) return false;
+  s->library_instruction = list;
+  list[s->library_instructions++] = i;
+  return true;
 }
 
 bool smma_match_make_classes(smma_match_work *s, const smma_instruction *const *instruction, size_t instructions) {
   smma_match *m = s->match;
   for (size_t i = 0; i < instructions; i++) {
     if (!may_compute(s->data, instruction[i])) continue;
-    if (!classify(s, instruction[i])) return false;
-    note_kind(s, instruction[i]);
+    if (!classify(s, instruction[i]) || !note_kind(s, instruction[i])) return false;
   }
   for (size_t c = 0, next; c < m->classes; c = next) {
     bool fits;

@@ -27,7 +27,7 @@ typedef union {
 /* State for computing and folding the chains of one class. */
 typedef struct {
   smma_instruction step,
-      wide; /* the class's first instruction with c in D's format; `wide` is the same with K = WIDE if it is one FMA */
+      wide; /* the class's first instruction with c in D's format; `wide` is the same, or takes WIDE products at once */
   smma_multiplier with; /* arguments of folding and of the epilogue */
   size_t first;         /* elements computed at first: FIRST, or SAMPLE in SIMD lanes */
   unsigned char c[8 * SAMPLE], d[8 * SAMPLE];
@@ -106,7 +106,6 @@ static void prepare(const smma_evaluator *e, worker *w, const smma_match_class *
   w->step = *i;
   w->step.c = i->d;
   w->wide = w->step;
-  if (i->rule->rule.algorithm == SMMA_FMA && i->k == 1) w->wide.k = WIDE;
   m->operation = smma_operation_of(&w->step);
   m->outer = smma_outer_format(i->d);
   m->c_format = i->c, m->d_format = data->d_format, m->steps = 1;
@@ -120,6 +119,14 @@ static void prepare(const smma_evaluator *e, worker *w, const smma_match_class *
   }
   if (class->c) g->c = w->c;
   g->bias = w->bias;
+}
+
+/* Lets one call compute WIDE products if every class is one FMA. All classes share the operands that gather_chain lays
+   out call by call, so their calls must have the same numbers of products. */
+static void widen_calls(smma_evaluator *e) {
+  for (size_t i = 0; i < e->workers; i++)
+    if (e->worker[i].step.rule->rule.algorithm != SMMA_FMA || e->worker[i].step.k != 1) return;
+  for (size_t i = 0; i < e->workers; i++) e->worker[i].wide.k = WIDE;
 }
 
 /* Returns the format of sums if every class computes chains of FMAs in the same format; otherwise SMMA_NO_FORMAT. */
@@ -172,6 +179,7 @@ smma_evaluator *smma_evaluator_new(const smma_match_data *data, const smma_match
     return NULL;
   }
   for (size_t i = 0; i < classes; i++) prepare(e, &e->worker[i], class[i]);
+  widen_calls(e);
   if (!widen(e)) {
     smma_evaluator_free(e);
     return NULL;

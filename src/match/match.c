@@ -94,6 +94,7 @@ bool smma_match_search(const smma_match_data *data, const smma_instruction *cons
   done = run(s, instruction, instructions, ranks, error);
   smma_match_free_sets(s);
   for (size_t i = 0; i < SMMA_MATCH_SAMPLES; i++) smma_match_elements_free(&s->elements[i]);
+  free(s->library_instruction);
   free(s);
   if (!done) smma_match_free(match);
   return done;

@@ -10,8 +10,9 @@
 
 enum {
   SAMPLE = SMMA_MATCH_SAMPLE,
-  MOST_LINES = 128,    /* rows of A from which the sample is chosen */
-  REFERENCE = 1 << 26, /* about how many products are computed to choose the samples */
+  MOST_LINES = 128,       /* rows of A from which the sample is chosen */
+  MOST_COLUMNS = 1 << 12, /* likewise columns of B */
+  REFERENCE = 1 << 26,    /* about how many products are computed to choose the samples */
 };
 
 typedef struct {
@@ -88,7 +89,7 @@ bool smma_match_choose(const smma_match_data *data, smma_match_elements elements
                        smma_match *match) {
   const size_t most = 1 + REFERENCE / data->k;
   const size_t rows = smma_least(data->m, smma_least(most, MOST_LINES));
-  const size_t columns = smma_least(data->n, 1 + most / rows), count = rows * columns;
+  const size_t columns = smma_least(data->n, smma_least(1 + most / rows, MOST_COLUMNS)), count = rows * columns;
   element *e = malloc(count * sizeof *e);
   bool done = e && examine(data, rows, columns, e);
   if (done) {
@@ -134,6 +135,7 @@ bool smma_match_is_exact(const smma_match_data *data) {
   measure(data->b_format, data->b, data->n * data->k, &last[1], &most[1]);
   sum = (double)data->k * most[0] * most[1];
   if (sum == 0) return true;
+  if (outer == SMMA_S32) return sum < ldexp(1, bits); /* s32 does not hold 2^31 */
   return last[0] + last[1] >= least && sum < ldexp(1, beyond) && sum <= ldexp(1, bits + last[0] + last[1]);
 }
 

@@ -53,9 +53,7 @@ typedef struct {
   smma_match *match;
   smma_match_set set[SMMA_MAXIMUM_K + 1];
   size_t sets, current; /* current: index of the set whose recipes are being tried */
-  const smma_instruction
-      *library_instruction[(SMMA_ARCH_COUNT + 1) * (SMMA_FAMILY_CUSTOM + 1)]; /* one of each architecture and family,
-                                                                                 which the plans of libraries need */
+  const smma_instruction **library_instruction; /* one of each kind that plans of libraries distinguish */
   size_t library_instructions;
   smma_match_elements elements[SMMA_MATCH_SAMPLES];
   size_t samples;         /* number of samples; small matrices have fewer elements */

@@ -278,7 +278,6 @@ static bool take_bias(smma_match_study *x, smma_error *error) {
 
 static bool take_scales(smma_match_study *x, smma_error *error) {
   smma_match_data *data = &x->data;
-  smma_tensor *b = &x->taken[SMMA_OF_SCALE_B], transposed;
   size_t parts;
   if (is_given(x, SMMA_OF_SCALE_A) != is_given(x, SMMA_OF_SCALE_B))
     return smma_fail(error, "--scale-a and --scale-b go together; give both");
@@ -290,11 +289,10 @@ static bool take_scales(smma_match_study *x, smma_error *error) {
                      label_of(x, SMMA_OF_SCALE_A).path, parts, data->k);
   if (!check_shape(x, SMMA_OF_SCALE_A, data->m, parts, error) || !read_matrix(x, SMMA_OF_SCALE_B, false, error) ||
       !check_shape(x, SMMA_OF_SCALE_B, parts, data->n, error) || !take(x, SMMA_OF_SCALE_A, SMMA_F32, error) ||
-      !take(x, SMMA_OF_SCALE_B, SMMA_F32, error) || !smma_tensor_transpose(b, &transposed, error))
+      !take(x, SMMA_OF_SCALE_B, SMMA_F32, error) ||
+      !smma_tensor_transpose(&x->taken[SMMA_OF_SCALE_B], &x->scale_b, error))
     return false;
-  smma_tensor_free(b);
-  *b = transposed;
-  data->scale_a = x->taken[SMMA_OF_SCALE_A].data, data->scale_b = b->data, data->parts = parts;
+  data->scale_a = x->taken[SMMA_OF_SCALE_A].data, data->scale_b = x->scale_b.data, data->parts = parts;
   return true;
 }
 
@@ -322,6 +320,7 @@ void smma_match_study_free(smma_match_study *x) {
     forget(x, which);
     smma_tensor_free(&x->taken[which]);
   }
+  smma_tensor_free(&x->scale_b);
   smma_match_free(&x->found);
   smma_custom_release(x->cuda_cores);
   free(x->instruction);
@@ -330,7 +329,10 @@ void smma_match_study_free(smma_match_study *x) {
 
 /* ---- Instructions ---- */
 
+/* Adds an instruction, unless it is there already, as one of another GPU of its architecture. */
 static bool add_instruction(smma_match_study *x, const smma_instruction *i, smma_error *error) {
+  for (size_t n = 0; n < x->instructions; n++)
+    if (x->instruction[n] == i) return true;
   if (x->instructions == x->room) {
     const size_t room = x->room ? 2 * x->room : 256;
     const smma_instruction **more = realloc(x->instruction, room * sizeof *more);
@@ -351,12 +353,14 @@ static bool add_gpu(smma_match_study *x, const char *gpu, smma_error *error) {
 }
 
 static bool add_cuda_cores(smma_match_study *x, smma_error *error) {
+  const bool is_double = x->data.a_format == SMMA_F64 && x->data.b_format == SMMA_F64;
   char text[256];
   smma_error why;
   snprintf(text, sizeof text,
-           "{\"softmma-unit\": 1, \"name\": \"fp32-fma\", \"algorithm\": \"FMA\", \"m\": 1, \"n\": 1, \"k\": 1, "
-           "\"a\": \"%s\", \"b\": \"%s\", \"d\": \"f32\", \"nan\": \"quiet\"}",
-           smma_format_text(x->data.a_format), smma_format_text(x->data.b_format));
+           "{\"softmma-unit\": 1, \"name\": \"%s-fma\", \"algorithm\": \"FMA\", \"m\": 1, \"n\": 1, \"k\": 1, "
+           "\"a\": \"%s\", \"b\": \"%s\", \"d\": \"%s\", \"nan\": \"quiet\"}",
+           is_double ? "fp64" : "fp32", smma_format_text(x->data.a_format), smma_format_text(x->data.b_format),
+           is_double ? "f64" : "f32");
   x->cuda_cores = smma_custom_read("CUDA cores", text, strlen(text), &why);
   if (!x->cuda_cores && why.status == SMMA_NO_MEMORY)
     return smma_no_memory(error); /* otherwise CUDA cores do not multiply these formats */
@@ -421,6 +425,39 @@ bool smma_match_run(smma_match_study *x, const smma_match_target *targets, size_
 
 /* ---- A claim ---- */
 
+/* Checks that the claim has a place for every operand and factor that is given, as products of the command do. */
+static bool check_places(const smma_match_study *x, const smma_match_claim *claim, smma_error *error) {
+  const smma_match_data *data = &x->data;
+  const smma_gemm_arguments g = {.alpha = data->alpha, .beta = data->beta, .scale_d = data->scale_d, .split_k = 1};
+  const char *option = data->bias ? "--bias" : data->scale_d != 1 ? "--scale-d" : NULL, *argument;
+  if (!claim->plan)
+    return !option || smma_fail(error,
+                                "%s: a single chain has no place for it; claim a plan whose epilogue has it, or "
+                                "leave it out",
+                                option);
+  argument = smma_plan_refuses(claim->plan, &g, data->c, data->bias);
+  if (argument) return smma_fail_misplaced(argument, claim->text, error);
+  return data->bias || !smma_plan_has(claim->plan, SMMA_EPILOGUE_BIAS) ||
+         smma_fail(error, "--bias is missing: the plan of %s adds one", claim->text);
+}
+
+/* Checks that there are as many scale factors as the claim's plan has parts of K. */
+static bool check_factors(const smma_match_study *x, const smma_match_claim *claim, smma_error *error) {
+  const smma_match_data *data = &x->data;
+  const size_t each = smma_plan_scaled_k(claim->plan);
+  const size_t parts = smma_scales_along(smma_scales_from(each, 0, SMMA_NO_FORMAT), data->k);
+  if (data->parts && !each)
+    return smma_fail(error, "--scale-a: %s takes no scale factors; leave out --scale-a and --scale-b", claim->text);
+  if (each && !data->parts)
+    return smma_fail(error,
+                     "--scale-a is missing: %s takes scale factors of every %zu products: a matrix of %zu x %zu, "
+                     "and for --scale-b one of %zu x %zu",
+                     claim->text, each, data->m, parts, parts, data->n);
+  return data->parts == parts ||
+         smma_fail(error, "--scale-a: %s is %zu x %zu, but %s takes scale factors of every %zu products, %zu x %zu",
+                   label_of(x, SMMA_OF_SCALE_A).path, data->m, data->parts, claim->text, each, data->m, parts);
+}
+
 static bool check_claim(const smma_match_study *x, const smma_match_claim *claim, smma_error *error) {
   const smma_instruction *i = claim->instruction;
   const smma_match_data *data = &x->data;
@@ -431,6 +468,7 @@ static bool check_claim(const smma_match_study *x, const smma_match_claim *claim
   if (i->a != data->a_format || i->b != data->b_format || i->scale_block)
     return smma_fail(error, "--claim: %s does not multiply %s by %s; give --in, the format in which D was made",
                      i->name, smma_format_text(data->a_format), smma_format_text(data->b_format));
+  if (!check_places(x, claim, error) || !check_factors(x, claim, error)) return false;
   return d == data->d_format ||
          smma_fail(error, "--claim: D would be in %s, not in %s; the plan's \"d\" or --out sets it",
                    smma_format_text(d), smma_format_text(data->d_format));

@@ -47,6 +47,7 @@ typedef struct {
   const smma_match_request *request;
   smma_tensor given[SMMA_MATCH_MATRICES]; /* transposed if requested */
   smma_tensor taken[SMMA_MATCH_MATRICES];
+  smma_tensor scale_b;                     /* the transpose of the scale factors of B */
   bool owns[SMMA_MATCH_MATRICES];          /* the study owns `given` */
   bool rounded;                            /* rounding changes some value of A or B */
   smma_rounding mode[SMMA_ROUNDING_MODES]; /* modes to try; each gives different matrices A and B */
@@ -55,8 +56,8 @@ typedef struct {
   smma_match_data data;
   const smma_instruction **instruction; /* the instructions to search */
   size_t instructions, room;
-  /* The FP32 FMA of CUDA cores, which libraries use for small products; NULL if it cannot compute the product's
-     formats. */
+  /* The FMA of CUDA cores in FP32, or in FP64 for operands in FP64, which libraries use for small products; NULL if it
+     cannot compute the product's formats. */
   const smma_instruction *cuda_cores;
   smma_match found; /* result of a search */
   const smma_match_claim *claim;

@@ -73,7 +73,7 @@ static bool take_scaling(const smma_product_request *r, smma_scaling *scaling, s
          smma_fail(error, "--scaling: '%s' is neither epilogue nor operands", r->scaling);
 }
 
-static bool check_plan(const smma_matrix_product *p, smma_error *error) {
+bool smma_fail_misplaced(const char *argument, const char *plan, smma_error *error) {
   static const char *const options[][2] = {{"c", "-C"},
                                            {"split_k", "--split-k"},
                                            {"promote_every", "--promote-every"},
@@ -82,12 +82,18 @@ static bool check_plan(const smma_matrix_product *p, smma_error *error) {
                                            {"bias", "--bias"},
                                            {"scale_d", "--scale-d"},
                                            {"alpha", "--alpha"}};
+  const char *option = argument;
+  for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+    if (strcmp(argument, options[i][0]) == 0) option = options[i][1];
+  return smma_fail_no_place(option, plan, error);
+}
+
+static bool check_plan(const smma_matrix_product *p, smma_error *error) {
   const smma_product_request *r = p->request;
-  const char *name;
+  const char *argument;
   if (p->method.kind != SMMA_METHOD_NONE) return smma_fail_no_place("--method", r->plan_name, error);
-  name = smma_plan_refuses(r->plan, &p->arguments, given(r, SMMA_OF_C), given(r, SMMA_OF_BIAS));
-  for (size_t i = 0; name && i < sizeof options / sizeof options[0]; i++)
-    if (strcmp(name, options[i][0]) == 0) return smma_fail_no_place(options[i][1], r->plan_name, error);
+  argument = smma_plan_refuses(r->plan, &p->arguments, given(r, SMMA_OF_C), given(r, SMMA_OF_BIAS));
+  if (argument) return smma_fail_misplaced(argument, r->plan_name, error);
   return !smma_plan_has(r->plan, SMMA_EPILOGUE_BIAS) || require(r, SMMA_OF_BIAS, "--bias", "bias.npy", error);
 }
 

@@ -107,6 +107,9 @@ bool smma_check_quantised(const smma_instruction *instruction, const smma_plan *
    arguments that are not neutral, and C and the bias if they are given. */
 const char *smma_plan_refuses(const smma_plan *plan, const smma_gemm_arguments *arguments, bool has_c, bool has_bias);
 
+/* Sets the error that the plan does not use an argument, which smma_plan_refuses returned, and returns false. */
+bool smma_fail_misplaced(const char *argument, const char *plan, smma_error *error);
+
 /* Sets the error that the plan does not use an option, and returns false. The message says what to write into the
    plan. */
 bool smma_fail_no_place(const char *option, const char *plan, smma_error *error);
