@@ -1091,6 +1091,11 @@ if command -v gnuplot >/dev/null; then
     check "a sweep as .$ending" [ -s "sweep.$ending" ]
   done
   check 'the picture has both curves' grep -q 'A100 tf32' sweep.svg
+  # A file's name is text in the picture, not gnuplot's.
+  cp sweep.json "q\`touch ran\`\"'\$x.json"
+  runs 0 tolerance "./q\`touch ran\`\"'\$x.json" --sweep k=32,64 --shape 1x1x1 --plot names.svg
+  check 'a name with quotes' grep -qF "q\`touch ran\`\"'\$x.json" names.svg
+  check 'which is not run' [ ! -e ran ]
   runs 2 tolerance H100:s8 --sweep k=32 --shape 1x1x1 --plot none.svg
   check 'nothing to draw' says '^softmma: --plot: no error is above 0, so there is nothing to draw$'
 else

@@ -28,7 +28,10 @@ void smma_plot_legend(FILE *script, const char *const *titles, size_t count, int
           "set xrange [0:1]\nset yrange [0:1]\n"
           "set key at screen 0.5, screen %g center center horizontal maxcols %d reverse Left samplen 4\nplot ",
           height, height / 2, columns);
-  for (size_t i = 0; i < count; i++)
-    fprintf(script, "NaN with linespoints linetype %zu title \"%s\", ", i + 1, titles[i]);
+  for (size_t i = 0; i < count; i++) {
+    fprintf(script, "NaN with linespoints linetype %zu title ", i + 1);
+    smma_gnuplot_text(script, titles[i]);
+    fputs(", ", script);
+  }
   fputs("\nunset multiplot\n", script);
 }

@@ -22,3 +22,12 @@ void smma_gnuplot_head(FILE *script, const char *terminal, int width, int height
       "'#e0e0e0' dashtype solid\nset format '10^{%L}'\n",
       script);
 }
+
+void smma_gnuplot_text(FILE *script, const char *text) {
+  putc('\'', script);
+  for (; *text; text++) {
+    if (*text == '\'') putc('\'', script); /* two stand for one */
+    putc((unsigned char)*text < ' ' ? ' ' : *text, script);
+  }
+  putc('\'', script);
+}

@@ -119,8 +119,11 @@ static bool write_points(const smma_sweep_result *x, size_t curve, FILE *script)
 static void write_x_axis(const smma_sweep *s, FILE *script) {
   fputs("set xtics (", script);
   for (size_t v = 0; v < s->values; v++)
-    if (s->values <= 16 || !are_numbers(s) || v % (s->values / 16 + 1) == 0)
-      fprintf(script, "%s'%s' %.17g", v ? ", " : "", s->value[v], place_of(s, v));
+    if (s->values <= 16 || !are_numbers(s) || v % (s->values / 16 + 1) == 0) {
+      fputs(v ? ", " : "", script);
+      smma_gnuplot_text(script, s->value[v]);
+      fprintf(script, " %.17g", place_of(s, v));
+    }
   fputs(")\n", script);
   if (is_wide(s)) fputs("set logscale x 2\n", script);
   if (!are_numbers(s)) fprintf(script, "set xrange [-0.3:%g]\n", (double)s->values - 0.7);
@@ -141,18 +144,21 @@ static void write_mark(const smma_sweep_result *x, FILE *script) {
 static void write_curves(const smma_sweep_result *x, bool of_bounds, FILE *script) {
   const smma_sweep_request *r = x->request;
   const bool formats = r->sweep.kind == SMMA_SWEEP_FORMAT;
-  char inputs[SMMA_INPUTS_TEXT_SIZE];
+  char inputs[SMMA_INPUTS_TEXT_SIZE], title[1024];
   for (size_t t = 0, curves = 0; t < r->of.targets; t++) {
     const smma_product_target *of = &r->of.target[t];
     if (curve_of(r, t) != t) continue;
     curves++;
+    fprintf(script, "$curve%zu using 1:%s linetype %zu %stitle ", t, of_bounds ? "3 with lines" : "2 with linespoints",
+            curves, of_bounds ? "dashtype '.' " : "");
     if (of_bounds)
-      fprintf(script, "$curve%zu using 1:3 with lines linetype %zu dashtype '.' title \"%s\", ", t, curves,
-              curves == 1 ? "proved bounds (dotted)" : "");
+      snprintf(title, sizeof title, "%s", curves == 1 ? "proved bounds (dotted)" : "");
     else
-      fprintf(script, "$curve%zu using 1:2 with linespoints linetype %zu title \"%s%s%s%s%s\", ", t, curves, of->label,
-              formats ? "" : " ", formats ? "" : smma_inputs_text(of->instruction, inputs), of->plan ? ", " : "",
-              of->plan ? of->plan : "");
+      snprintf(title, sizeof title, "%s%s%s%s%s", of->label, formats ? "" : " ",
+               formats ? "" : smma_inputs_text(of->instruction, inputs), of->plan ? ", " : "",
+               of->plan ? of->plan : "");
+    smma_gnuplot_text(script, title);
+    fputs(", ", script);
   }
 }
 
