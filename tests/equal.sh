@@ -110,7 +110,8 @@ fails 'no GPU before' "--on: ':f16' has no GPU before it" diff --prove :f16 H100
 fails 'other formats of D' 'no functions of the same operands: C is f32 and s32' diff --prove H100 H100:s8
 fails 'other formats with a plan' 'no functions of the same operands: A is f16 and bf16' diff --prove H100 H100:bf16 -k 64
 fails 'one target' 'two targets' diff --prove H100
-fails 'two to permute' 'one target' diff --permute H100 B200
+fails 'two to permute' 'one target, not two' diff --permute H100 B200
+fails 'none to permute' 'one target, not none; for example' diff --permute
 fails 'no target' 'two targets' diff --prove
 fails 'no such GPU' 'H1000' diff --prove H1000 H100
 fails 'no such instruction' 'mma' diff --prove H100:mma H100

@@ -103,7 +103,9 @@ static int prove(int argc, const char **argv) {
     count++;
   }
   if (permute && proves) smma_die("--prove and --permute are two questions; give one of them");
-  if (permute && count != 1) smma_die("--permute: of one target, not two");
+  if (permute && count != 1)
+    smma_die("--permute: it takes one target, not %s; for example softmma diff --permute H100 --in bf16",
+             count ? "two" : "none");
   if (!permute && count != 2)
     smma_die("--prove: it takes two targets; for example softmma diff --prove H100 B200 --in bf16");
   if (k < 0 || k > MOST_K) smma_die("--k: %lld is not a number from 1 to %d", k, MOST_K);
