@@ -20,13 +20,14 @@ pretend() {
   chmod +x "$1"
 }
 
-# suites SANITIZE TESTS PYTHON: makes stand-ins for cmake, ctest and Python that run these commands
+# suites SANITIZE TESTS PYTHON [THIRD]: makes stand-ins for cmake, ctest and Python that run these commands; THIRD is
+# that of the third test (default: TESTS)
 suites() {
   pretend tools/cmake "case \$* in
     *--build*) ;;
     *sanitize) echo 'add_test(first sh -c \"$1\")' >build-sanitize/CTestTestfile.cmake ;;
     *) printf '%s\n' 'add_test(second sh -c \"$2\")' 'set_tests_properties(second PROPERTIES LABELS check)' \
-      'add_test(third sh -c \"$2\")' 'set_tests_properties(third PROPERTIES LABELS all)' >build-tests/CTestTestfile.cmake ;;
+      'add_test(third sh -c \"${4:-$2}\")' 'set_tests_properties(third PROPERTIES LABELS all)' >build-tests/CTestTestfile.cmake ;;
   esac"
   pretend scripts/check-python "$3"
 }
@@ -129,6 +130,17 @@ says 'quiet' 0
 says '^12 passed'
 says '^second words$'
 ends '^second words$'
+
+what='different tests of a build fail in two suites'
+suites 'echo quiet' 'echo second words; test x$SOFTMMA_CPU != xportable' "$python_passes" \
+  'echo third words; test x$SOFTMMA_CPU != x'
+runs 1 scripts/check --all
+says '^check: FAILED: tests tests-portable;'
+says '^tests: third$'
+says '^third words$'
+says '^tests-portable: second$'
+says '^second words$'
+says '^tests: second$' 0
 
 what='a build fails'
 pretend tools/cmake 'case $* in *--build*tests) echo "file.c:1: error"; exit 1 ;; esac'
