@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The manual page and the shell completion have every command and option, and no others. With `built`, also asks man for
-# the page of the command in a build folder.
+# The manual page and the shell completion have every command and option, and no others. The manual page has the usage
+# lines and numeric defaults of --help, the keys that commands print as JSON, and every environment variable. With
+# `built`, also asks man for the page of the command in a build folder.
 # Usage: manual.sh SOFTMMA [built]
 set -u
 export LC_ALL=C
@@ -32,14 +33,46 @@ options_of() {
     sed -nE 's/^ {2}(-[A-Za-z]), (--[a-z-]+)(=?).*/\1\3\n\2\3/p; s/^ {6}(--[a-z-]+)(=?).*/\1\2/p' | sort -u
 }
 
+# defaults_of COMMAND: prints each option whose default is a number, and the number
+defaults_of() {
+  local words
+  read -ra words <<<"$1"
+  {
+    "$softmma" "${words[@]}" --help
+    [ "$1" != diff ] || "$softmma" diff --prove --help
+  } | awk '/^ +(-[A-Za-z], )?--/ { print line; line = "" } { line = line " " $0 } END { print line }' |
+    sed -nE 's/^ +(-[A-Za-z], )?--([a-z-]+).*\(default: ([0-9]+)\).*/\2 \3/p'
+}
+
 # section NAME: prints that part of the manual, from its heading to the next
 section() { awk -v name="$1" '/^\.S[sh] /{inside = $0 ~ "^[.]S[sh] " name "$"} inside' "$manual"; }
 
-section SYNOPSIS >in/synopsis
+# synopsis_of COMMAND: prints the arguments in the synopsis of a command as --help writes them, without blanks
+synopsis_of() {
+  awk -v command="$1" '
+    $1 == ".Cm" { inside = substr($0, 5) == command; next }
+    $1 == ".Nm" || !inside { next }
+    {
+      sub(/^\./, "")
+      for (i = 1; i <= NF; i++)
+        if ($i == "Fl") { i++; printf "-%s", $i }
+        else if ($i == "Oo") printf "["
+        else if ($i == "Oc") printf "]"
+        else if ($i == "Po") printf "("
+        else if ($i == "Pc") printf ")"
+        else if ($i !~ /^(Ar|No|Cm|Ns)$/) printf "%s", $i
+    }' in/synopsis
+}
+
+section SYNOPSIS | sed '/^\.Sh DESCRIPTION/,$d' >in/synopsis
 check 'the synopsis of softmma(1) has no other commands' \
   diff <(sed -n 's/^\.Cm //p' in/synopsis | sort -u) <(printf '%s\n' "${commands[@]}" | sort)
 for command in "${commands[@]}"; do
   check "softmma(1) has the synopsis of $command" grep -qx "\.Cm $command" in/synopsis
+  read -ra words <<<"$command"
+  usage=$("$softmma" "${words[@]}" --help | sed -n "s/^Usage: softmma $command *//p")
+  usage=$(sed 's/\[options\]//; s/ //g' <<<"$usage")
+  check "softmma(1) has the usage of $command: $usage" [ "$(synopsis_of "$command")" = "$usage" ]
   section "$command" >in/section
   options_of "$command" | tr -d = | sort >in/options
   sed -nE '/^\.It Fl/s/Fl (-?[A-Za-z][a-z-]*)/\n-\1\n/gp' in/section | grep '^-' | sort -u >in/told
@@ -49,7 +82,64 @@ for command in "${commands[@]}"; do
   while read -r option; do
     check "softmma(1) knows of $command what there is: $option" grep -qx -e "$option" in/options
   done <in/told
+  while read -r option default; do
+    awk -v option="$option" '/^\.It / { inside = $0 ~ "Fl -" option "( |$)" } inside' in/section >in/item
+    ! grep -q 'default: [0-9]' in/item || check "softmma(1) has the default of $command --$option: $default" \
+      grep -qwE "default: (.*[ ,])?$default" in/item
+  done < <(defaults_of "$command")
 done
+
+# Each line is a command line with JSON, and a filter of jq for the object whose keys the manual lists.
+"$softmma" vectors gen V100:f16 --rows 3 -o few.txt
+npy one.npy '<f4' '(1, 4)' "$(f32 1 2 3 4)"
+npy two.npy '<f4' '(4, 1)' "$(f32 1 2 3 4)"
+while IFS=@ read -r line filter; do
+  # shellcheck disable=SC2086 # words
+  "$softmma" $line --json >in/json 2>in/stderr
+  jq -r "$filter | keys[]" in/json >in/keys
+  command=${line%% *}
+  [ "$command" != vectors ] || command=$(cut -d ' ' -f 1,2 <<<"$line")
+  section "$command" | awk '/^\.It / { inside = /Fl -json/ } /^\.El/ { inside = 1 } inside' >in/section
+  check "keys of $line are found" [ -s in/keys ]
+  while read -r key; do
+    check "softmma(1) has the key $key of $line" grep -qE "^\.Li (.* )?$key( |\$)" in/section
+  done <in/keys
+done <<'END'
+list V100:f16@.[0]
+show V100@.
+show V100@.sums[0]
+show e5m2@.
+compare V100 A100 one.npy two.npy@.
+compare V100 A100 one.npy two.npy@.pairs[0]
+trace V100 A100 one.npy two.npy --at 0,0@.
+tolerance V100:f16 --shape 4x4x32@.
+verify few.txt@.
+diff V100 T4 A100 --rows 50@.
+test --unit model V100:f16 --rows 9@.
+test --unit model V100:f16 --rows 9@.unit
+test --unit model V100:f16 --open@.
+tree V100:f16@.
+tree V100:f16@.tree
+tree H100:e4m3 --plan cutlass:2xacc -k 256@.
+tree H100:e4m3 --plan cutlass:2xacc -k 256@.tree
+tree H100:e4m3 --plan cutlass:2xacc -k 256@.tree.terms[1]
+vectors record --unit model V100:f16 --rows 2@.
+explain V100:f16 A100:f16 -a 1 -b 1@.
+bench V100 --instr mma.m8n8k4.f32.f16.f16.f32 --size 8 -r 1@.
+END
+check 'show has the keys of list' diff <("$softmma" list V100:f16 --json | jq '.[0] | keys') \
+  <("$softmma" show V100:f16 --json | jq keys)
+while read -r command; do
+  check "softmma(1) says whether $command has --csv" \
+    [ "$("$softmma" "$command" --help | tr -s ' \n' ' ' | grep -c 'FILE\.csv: as CSV')" = \
+    "$(grep -cvxE 'dot|tree|self-test' <<<"$command")" ]
+done < <(for command in "${commands[@]}"; do
+  options_of "$command" | grep -qxE -e '-o=' || ! options_of "$command" | grep -qx -e --json || echo "$command"
+done)
+while read -r variable; do
+  check "softmma(1) has the environment variable $variable" grep -qx "\.It Ev $variable" "$manual"
+done < <(grep -rhoE 'getenv\("SOFTMMA_[A-Z_]+"\);?( /\* for tests)?' "$source_directory/src" | grep -v 'for tests' |
+  grep -oE 'SOFTMMA_[A-Z_]+' | sort -u)
 check 'softmma(1) does not deny integers' [ -z "$(grep -i 'integer.*not modelled' "$manual")" ]
 while read -r unit; do
   for page in "$manual" "$source_directory/docs/units.md"; do

@@ -140,7 +140,8 @@ int smma_command_plan(int argc, const char **argv) {
        "instead of these numbers: bytes of workspace; a recorded choice is used", "BYTES"},
       {"epilogue", 0, POPT_ARG_INT, &o.request.epilogue, 0, "cublasLtEpilogue_t: 4 for a bias, 6 for a bias and ReLU",
        "N"},
-      {"with-c", 0, POPT_ARG_NONE, &o.with_c, 0, "beta is not 0, or, without a bias, alpha is not 1", NULL},
+      {"with-c", 0, POPT_ARG_NONE, &o.with_c, 0,
+       "the product uses C: beta is not 0, or alpha is not 1 and there is no bias", NULL},
       {"a-strided", 0, POPT_ARG_NONE, &o.a_strided, 0, "A is not contiguous along K", NULL},
       {"b-strided", 0, POPT_ARG_NONE, &o.b_strided, 0, "B is not contiguous along K", NULL},
       POPT_TABLEEND};

@@ -125,7 +125,7 @@ int smma_command_show(int argc, const char **argv) {
   smma_target target;
   smma_error error;
   int json = 0, status;
-  struct poptOption options[] = {SMMA_ON_OPTION(&on, "the target (default: every GPU that has NAME)"),
+  struct poptOption options[] = {SMMA_ON_OPTION(&on, "the target (default: all architectures that have NAME)"),
                                  SMMA_CHOICE_OPTIONS(choice, ""),
                                  {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
                                  POPT_TABLEEND};

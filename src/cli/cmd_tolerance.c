@@ -292,7 +292,8 @@ int smma_command_tolerance(int argc, const char **argv) {
   const char **paths;
   int status;
   struct poptOption options[] = {
-      SMMA_LIST_OF_TARGETS(&o.gpus, "the targets (default: all GPUs that have the format and error bounds)"),
+      SMMA_LIST_OF_TARGETS(&o.gpus,
+                           "the targets (default: one GPU of each architecture that has the formats and error bounds)"),
       SMMA_CHOICE_OPTIONS(o.choice, " (default: f16)"),
       {"store", 0, POPT_ARG_STRING, &o.store, 0,
        "format that the kernel rounds its results to in the end (default: the format of --out)", "FORMAT"},
@@ -303,7 +304,7 @@ int smma_command_tolerance(int argc, const char **argv) {
       SMMA_OPTION_GROUP("A sweep instead of one product:"),
       {"sweep", 0, POPT_ARG_STRING, &o.sweep, 0,
        "print the errors over k, format, data, split_k, promote_every, a parameter of the rules such as "
-       "alignment_bits, or slices or words (accurate products of FP64 matrices); A..B is a range",
+       "alignment_bits, or slices, words or markidis (accurate products of FP64 matrices); A..B is a range",
        "NAME=VALUE,..."},
       {"plot", 0, POPT_ARG_STRING, &o.plot, 0, "draw the sweep as this .svg or .png (by gnuplot)", "FILE"},
       SMMA_OPTION_GROUP("Operands:"),
