@@ -207,6 +207,18 @@ runs 1 "${pairs[@]}" --rows 1 --json
 check 'fewer rows than pairs: JSON' jq -e '.not_told_apart == [[0, 2]] and .need_more_rows == [[0, 2]]' in/stdout
 check 'as many rows' runs 0 "${pairs[@]}" --rows 2
 
+# ---- The page ----
+
+# The table of docs/infer.md has the present model of each instruction.
+measured=0
+while IFS='|' read -r _ gpu name model _; do
+  name=${name// /} gpu=$(xargs <<<"$gpu") model=$(xargs <<<"$model")
+  gives "docs/infer.md has the model of $name on $gpu" 0 "^model +${model/ /: }\$" show "$gpu:$name"
+  measured=$((measured + 1))
+done < <(awk '/^\| GPU \| instruction \| model/ { inside = 1 } /^$/ { inside = 0 } inside && ++n > 2' \
+  "$source_directory/docs/infer.md")
+check 'docs/infer.md has a table of models' [ $measured -gt 20 ]
+
 # ---- Errors ----
 
 gives 'without a unit, the model' 0 "^SoftMMA's own model is the black box; --unit names another$" infer V100:f16 \
