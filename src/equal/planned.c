@@ -234,8 +234,8 @@ static bool answer_for_all(const smma_planned_pair *x, uint64_t rows, uint64_t s
   if (r->row.witness.found)
     r->answer = SMMA_REFUTED;
   else if (r->searched == 0)
-    snprintf(r->why, sizeof r->why, "%zu K up to %zu are proved equal one by one, but not all others", followed,
-             greatest);
+    snprintf(r->why, sizeof r->why, "the targets are proved equal for %zu values of K up to %zu, but not for every K",
+             followed, greatest);
   return true;
 }
 

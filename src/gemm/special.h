@@ -29,7 +29,7 @@ typedef struct {
   bool any;          /* there are sums of classes; otherwise all operands so far were finite */
 } smma_special;
 
-/* Replaces infinities and NaN in the accumulators by zero. The sums of classes start from the replaced values. */
+/* Replaces infinities and NaN in the accumulators by zero. Each starts its element's sum of classes. */
 void smma_special_take(smma_special *tile);
 
 /* Adds the products of `steps` steps from `step` on to the sums of classes. `rows` and `columns` flag the rows and

@@ -36,7 +36,7 @@ static void print_class(FILE *stream, const smma_match_class *class) {
 
 static void print_candidate(FILE *stream, const smma_match *m, const smma_match_candidate *c, bool same_class) {
   if (!same_class) print_class(stream, &m->class[c->of]);
-  fprintf(stream, "%s%s\n", same_class ? "the same by " : "   ", c->text);
+  fprintf(stream, "%s%s\n", same_class ? "   or " : "   ", c->text);
   for (size_t i = 0; i < c->libraries; i++) {
     fprintf(stream, "   as %s", c->library[i].text);
     if (c->library[i].others) fprintf(stream, " (and %zu more configurations)", c->library[i].others);

@@ -24,8 +24,8 @@ typedef enum {
   SMMA_FOLD_SERIAL,     /* stride 1 */
   SMMA_FOLD_HALVING,    /* stride of half the number of sums (rounded up), repeated */
   SMMA_FOLD_NEIGHBOURS, /* adds pairs of neighbours, repeated */
-  SMMA_FOLD_LAST_FIRST, /* adds p_(i + ceil(n / 2)) to each p_i with i < ceil(n / 2), unless it is the last part or does
-                           not exist; then adds these sums in order to the last part */
+  SMMA_FOLD_LAST_FIRST, /* With h = ceil(n / 2), adds p_(i + h) to p_i for each i < h if i + h < n - 1. Then adds these
+                           sums in order to the last part, p_(n - 1). */
   SMMA_FOLD_STRIDES     /* the given strides in order; the last is 1 */
 } smma_fold;
 

@@ -63,6 +63,7 @@ void smma_print_sweep(FILE *stream, const smma_sweep_result *x) {
     fprintf(stream, "a line leaves out up to %zu element%s with operands that are NaN or infinite\n", special,
             smma_plural(special));
   if (overflowed)
-    fprintf(stream, "a line leaves out up to %zu result%s from the exact one%s in being infinite or NaN\n", overflowed,
-            overflowed == 1 ? " that differs" : "s that differ", smma_plural(overflowed));
+    fprintf(stream,
+            "a line leaves out up to %zu result%s from the exact one%s; at least one of the two is infinite or NaN\n",
+            overflowed, overflowed == 1 ? " that differs" : "s that differ", smma_plural(overflowed));
 }

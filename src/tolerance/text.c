@@ -82,8 +82,8 @@ static void print_errors(FILE *stream, const smma_tolerance_result *x) {
             special == 1 ? " is" : "s are");
   for (size_t i = 0; i < targets; i++)
     if (x->target[i].overflowed)
-      fprintf(stream, "%s, %s: %zu result%s from the exact one%s in being infinite or NaN\n", target[i].label,
-              target[i].instruction->name, x->target[i].overflowed,
+      fprintf(stream, "%s, %s: %zu result%s from the exact one%s; at least one of the two is infinite or NaN\n",
+              target[i].label, target[i].instruction->name, x->target[i].overflowed,
               x->target[i].overflowed == 1 ? " differs" : "s differ", x->target[i].overflowed == 1 ? "" : "s");
 }
 

@@ -35,7 +35,7 @@ typedef struct {
   smma_format d, stored; /* formats of its results, and of the stored results */
   double error[SMMA_QUANTILES], most_bound;
   size_t unbounded, special; /* elements without a bound; elements with NaN or infinity */
-  size_t overflowed;         /* results that are infinite or NaN where the exact ones are not the same */
+  size_t overflowed;         /* results that differ from exact ones; at least one of the two is infinite or NaN */
 } smma_target_error;
 
 /* The share of a mutant's elements that is refused: the smallest over all targets. */
