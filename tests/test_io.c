@@ -534,6 +534,55 @@ static void test_safetensors_stored(void **state) {
   check_tensor(&tensor, SMMA_F32, 4, 1, 4, numbers);
 }
 
+/* The name of a matrix, the header of a file in which an axis of its elements or of its scale factors has length 0, and
+   the number of data bytes. */
+static const struct {
+  const char *name, *header;
+  size_t size;
+  const char *error;
+} without_factors[] = {
+    {"w",
+     "{\"w\":{\"dtype\":\"F8_E4M3\",\"shape\":[4,8],\"data_offsets\":[0,32]},"
+     "\"w_scale\":{\"dtype\":\"F32\",\"shape\":[4,0],\"data_offsets\":[32,32]}}",
+     32, "shape (4, 0) does not fit the 4 x 8 elements of 'w'"},
+    {"w",
+     "{\"w\":{\"dtype\":\"F8_E4M3\",\"shape\":[4,8],\"data_offsets\":[0,32]},"
+     "\"w_scale_inv\":{\"dtype\":\"F32\",\"shape\":[0,8],\"data_offsets\":[32,32]}}",
+     32, "shape (0, 8) does not fit the 4 x 8 elements of 'w'"},
+    {"w",
+     "{\"w\":{\"dtype\":\"F8_E4M3\",\"shape\":[4,8],\"data_offsets\":[0,32]},"
+     "\"w_scale\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[32,32]}}",
+     32, "shape (0,) does not fit the 4 x 8 elements of 'w'"},
+    {"w",
+     "{\"w\":{\"dtype\":\"U8\",\"shape\":[4,0],\"data_offsets\":[0,0]},"
+     "\"w_scale\":{\"dtype\":\"F8_E4M3\",\"shape\":[4,0],\"data_offsets\":[0,0]}}",
+     0, "shape (4, 0) does not fit the 4 x 0 elements of 'w'"},
+    {"w",
+     "{\"w_packed\":{\"dtype\":\"U8\",\"shape\":[0,16],\"data_offsets\":[0,0]},"
+     "\"w_scale\":{\"dtype\":\"U8\",\"shape\":[0,1],\"data_offsets\":[0,0]}}",
+     0, "shape (0, 1) does not fit the 0 x 32 elements of 'w_packed'"},
+    {"w",
+     "{\"w_packed\":{\"dtype\":\"I32\",\"shape\":[2,4],\"data_offsets\":[0,32]},"
+     "\"w_scale\":{\"dtype\":\"F32\",\"shape\":[2,0],\"data_offsets\":[32,32]},"
+     "\"w_shape\":{\"dtype\":\"I64\",\"shape\":[0],\"data_offsets\":[32,32]}}",
+     32, "packed integers need a tensor of the same name with _shape"},
+    {"w",
+     "{\"w_blocks\":{\"dtype\":\"U8\",\"shape\":[4,0,16],\"data_offsets\":[0,0]},"
+     "\"w_scales\":{\"dtype\":\"U8\",\"shape\":[4,0],\"data_offsets\":[0,0]}}",
+     0, "shape (4, 0) does not fit the 4 x 0 elements of 'w_blocks'"},
+    {"w[0]",
+     "{\"w_blocks\":{\"dtype\":\"U8\",\"shape\":[0,4,1,16],\"data_offsets\":[0,0]},"
+     "\"w_scales\":{\"dtype\":\"U8\",\"shape\":[0,4,1],\"data_offsets\":[0,0]}}",
+     0, "it has no matrix [0]: its leading axis has 0"},
+};
+
+static void test_safetensors_axis_of_length_0(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof without_factors / sizeof *without_factors; i++)
+    expect_safetensors_error(without_factors[i].header, without_factors[i].name, without_factors[i].size,
+                             without_factors[i].error);
+}
+
 static void test_safetensors_header_length(void **state) {
   (void)state;
   image file = safetensors_image("{}", "", 0);
@@ -1144,6 +1193,7 @@ int main(void) {
       cmocka_unit_test(test_safetensors_names),
       cmocka_unit_test(test_safetensors_errors),
       cmocka_unit_test(test_safetensors_stored),
+      cmocka_unit_test(test_safetensors_axis_of_length_0),
       cmocka_unit_test(test_safetensors_header_length),
       cmocka_unit_test(test_safetensors_cut_anywhere),
       cmocka_unit_test(test_read_by_path),

@@ -99,6 +99,7 @@ static bool read_elements(smma_checkpoint *c, smma_stored *s) {
 /* Returns the number of elements along an axis that share a factor. It is the whole axis, or in groups along rows or
    columns an equal part of it, or a power of two; 0 if the number of factors fits none of these. */
 static size_t share(size_t extent, size_t factors, bool groups) {
+  if (factors == 0) return 0;
   if (factors == 1) return extent ? extent : 1;
   if (groups && extent % factors == 0) return extent / factors;
   for (size_t n = 1; n && n <= extent; n *= 2)
