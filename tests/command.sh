@@ -1317,6 +1317,10 @@ cp forms.json forms.jsonl forms.csv forms
 gives 'verify of a folder takes all forms' 0 'rows=9 mismatches=0' verify forms
 python3 -c 'import json; json.dump(json.load(open("forms.json")), open("forms/forms.json", "w"), indent=1)'
 fails 'JSON in other lines' 'line 1, column 1: not a whole record; JSON is read a row a line' verify forms/forms.json
+fails 'which a folder does not hide' 'forms.json: line 1, column 1: not a whole record' verify forms
+sed 's/": /":/g' forms.jsonl >forms/forms.json
+{ printf '\357\273\277'; cat forms.csv; } >forms/forms.csv
+gives 'verify of a folder takes other blanks and a byte order mark' 0 'rows=9 mismatches=0' verify forms
 head -c 300 forms.json >cut.json
 fails 'JSON that was cut in a row' 'cut.json: line 3' verify cut.json
 head -n 3 forms.json >cut.json

@@ -1,5 +1,5 @@
 /* Reads any bytes as a vector file. Expects an error line, or test vectors that are written and read back unchanged,
-   read both together and one by one. */
+   read both together and one by one. A file of text that is read must be recognised, too. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +22,10 @@ static char *rewrite(FILE *stream, bool together, size_t *size) {
   smma_error error = {.text = ""};
   char *text = NULL;
   smma_vector_status status = SMMA_VECTOR_END;
-  smma_vector_is_text(stream);
+  const bool recognized = smma_vector_is_text(stream);
   smma_vector_reader *reader = smma_vector_open(stream, "input", &header, &error);
+  uint64_t rows_of_binary;
+  if (reader && !recognized && !smma_vector_count(reader, &rows_of_binary)) abort();
   FILE *copy = reader ? open_memstream(&text, size) : NULL;
   if (copy) {
     const smma_row_layout layout = smma_vector_layout(&header);

@@ -405,6 +405,83 @@ static void test_widths(void **state) {
   }
 }
 
+/* ---- Vector files in folders, which are recognised by their first lines ---- */
+
+/* Returns a file with `x` replaced by `y` wherever it stands. */
+static bytes replaced(bytes from, const char *x, const char *y) {
+  const char *at = from.bytes, *const end = at + from.size;
+  const size_t length = strlen(x);
+  bytes to = {NULL, 0};
+  FILE *out = open_memstream(&to.bytes, &to.size);
+  assert_non_null(out);
+  while (at < end)
+    if ((size_t)(end - at) >= length && memcmp(at, x, length) == 0)
+      fputs(y, out), at += length;
+    else
+      putc(*at++, out);
+  fclose(out);
+  return to;
+}
+
+/* Returns a file after `count` copies of a text. */
+static bytes preceded(bytes from, const char *text, size_t count) {
+  bytes to = {NULL, 0};
+  FILE *out = open_memstream(&to.bytes, &to.size);
+  assert_non_null(out);
+  while (count--) fputs(text, out);
+  fwrite(from.bytes, 1, from.size, out);
+  fclose(out);
+  return to;
+}
+
+/* Checks that a file of ten rows is read and recognised, and frees it. */
+static void expect_recognized(bytes b, const char *what, int format) {
+  smma_error error = {.text = ""};
+  FILE *stream = file_of(b);
+  if (count_rows(stream, &error) != 10) fail_msg("format %d, %s: %s", format, what, error.text);
+  if (smma_vector_is_binary(stream) == smma_vector_is_text(stream))
+    fail_msg("format %d, %s: not recognised", format, what);
+  assert_int_equal(ftell(stream), 0);
+  fclose(stream);
+  free(b.bytes);
+}
+
+/* Every file that is read by its name is recognised in a folder, too, also with a byte order mark, with long or many
+   comments, and with other blanks or without the mark in JSON. */
+static void test_recognized(void **state) {
+  static const char mark[] = "\"file\": \"softmma vectors\"";
+  (void)state;
+  char comment[2000] = "# ";
+  memset(comment + 2, 'x', sizeof comment - 4);
+  comment[sizeof comment - 2] = '\n';
+  for (int format = 0; format < SMMA_VECTOR_FORMATS; format++) {
+    const bytes b = generated(find("V100", "mma.m8n8k4.f32.f16.f16.f32"), 10, (smma_vector_format)format);
+    if (format == SMMA_VECTOR_READMEMH) {
+      expect_error(b, "cannot be read back");
+      free(b.bytes);
+      continue;
+    }
+    expect_recognized(copy_of(b), "as written", format);
+    if (format != SMMA_VECTOR_BINARY) {
+      expect_recognized(preceded(b, "\xef\xbb\xbf", 1), "byte order mark", format);
+      expect_recognized(preceded(b, "\n", 100), "blank lines", format);
+      expect_recognized(preceded(b, "# a remark\n", 9000), "many comments", format);
+      expect_recognized(preceded(b, comment, 1), "a long comment", format);
+      expect_recognized(replaced(b, "\n", " \r\n"), "blanks at the ends of lines", format);
+    }
+    if (format == SMMA_VECTOR_JSON || format == SMMA_VECTOR_JSONL) {
+      char first[sizeof comment + 32];
+      snprintf(first, sizeof first, "{\"by\": \"%.*s\", \"arch\"", (int)strlen(comment) - 3, comment + 2);
+      expect_recognized(replaced(b, ": ", ":"), "no blanks after colons", format);
+      expect_recognized(replaced(b, ": ", "\t: "), "blanks before colons", format);
+      expect_recognized(replaced(b, ": [", ":  ["), "more blanks before lists", format);
+      expect_recognized(replaced(b, mark, "\"by\": \"a script\""), "no mark", format);
+      expect_recognized(replaced(b, "{\"arch\"", first), "a long first line", format);
+    }
+    free(b.bytes);
+  }
+}
+
 static void test_numbers_of_rows(void **state) {
   static const uint64_t numbers[] = {0, 1, 2, 1023, 1024, 1025, 4096, 4097, 8191, 8192, 8193, 20000};
   (void)state;
@@ -596,6 +673,6 @@ int main(void) {
       cmocka_unit_test(test_messages),  cmocka_unit_test(test_late_damage),     cmocka_unit_test(test_wide_elements),
       cmocka_unit_test(test_widths),    cmocka_unit_test(test_numbers_of_rows), cmocka_unit_test(test_mismatch_is_told),
       cmocka_unit_test(test_own_files), cmocka_unit_test(test_other_headers),   cmocka_unit_test(test_streams),
-      cmocka_unit_test(test_shortened), cmocka_unit_test(test_writer_refuses)};
+      cmocka_unit_test(test_shortened), cmocka_unit_test(test_writer_refuses),  cmocka_unit_test(test_recognized)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,7 +53,8 @@ typedef struct {
   size_t paths;
 } smma_verification;
 
-/* Checks all files. In folders, checks binary vector files and .txt files with a vector header. Returns false with one
+/* Checks all files. In folders, checks binary vector files, and .txt, .csv, .json and .jsonl files that begin as
+   vector files. Returns false with one
    error line if a path does not exist, no file was found, or the unit fails. Free the result in both cases. */
 bool smma_verify(const smma_verify_request *request, smma_verification *result, smma_error *error);
 void smma_verification_free(smma_verification *result);
@@ -70,7 +71,8 @@ bool smma_note_clean(smma_clean_files *clean, size_t file, uint64_t rows, smma_e
    `n`. */
 smma_class_words smma_verification_words(const smma_verification *result, int n);
 
-/* Returns {"files", "rows", "mismatches", "nan", "shown", "classes"}. Moves result->shown into the returned record. */
+/* Returns {"files", "rows", "mismatches", "nan", "shown", "classes", "flags"}. Moves result->shown into the returned
+ * record. */
 smma_datum *smma_verification_datum(smma_verification *result);
 
 #endif

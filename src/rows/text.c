@@ -7,8 +7,6 @@
 #include "isa/format_name.h"
 #include "rows/text_reader.h"
 
-enum { RECOGNIZED_LINES = 64 }; /* lines within which a header must name its instruction */
-
 /* ---- Opening ---- */
 
 /* Reads up to the first row. */
@@ -30,7 +28,7 @@ static bool read_header(smma_text_reader *reader, smma_error *error) {
   return status != SMMA_VECTOR_ERROR;
 }
 
-smma_text_reader *smma_text_open(FILE *stream, const char *path, smma_vector_header *header, smma_error *error) {
+static smma_text_reader *new_reader(FILE *stream, const char *path, smma_error *error) {
   smma_text_reader *reader = calloc(1, sizeof *reader);
   if (reader) reader->path = strdup(path);
   if (!reader || !reader->path) {
@@ -41,6 +39,12 @@ smma_text_reader *smma_text_open(FILE *stream, const char *path, smma_vector_hea
   reader->stream = stream;
   reader->header.a = reader->header.b = reader->header.c = reader->header.d = SMMA_NO_FORMAT;
   reader->header.scale = SMMA_NO_FORMAT;
+  return reader;
+}
+
+smma_text_reader *smma_text_open(FILE *stream, const char *path, smma_vector_header *header, smma_error *error) {
+  smma_text_reader *reader = new_reader(stream, path, error);
+  if (!reader) return NULL;
   if (read_header(reader, error)) {
     *header = reader->header;
     return reader;
@@ -274,19 +278,60 @@ void smma_text_close(smma_text_reader *reader) {
   free(reader);
 }
 
-bool smma_vector_is_text(FILE *stream) {
-  char text[1024];
-  bool recognized = false;
-  rewind(stream);
-  for (int i = 0; i < RECOGNIZED_LINES && !recognized && fgets(text, sizeof text, stream); i++) {
-    text[strcspn(text, "\n")] = '\0';
-    smma_span line = smma_trim((smma_span){text, strlen(text)}), key, value;
-    if (line.length == 0) continue;
-    if (line.text[0] == '{') recognized = strstr(line.text, SMMA_JSON_MARK) != NULL;
-    if (line.text[0] != '#') break;
-    recognized = smma_split_key(line, &key, &value) && smma_span_equals(key, smma_text_keys[SMMA_KEY_INSTRUCTION]) &&
-                 value.length > 0;
+/* ---- Recognising vector files ---- */
+
+/* Reports whether a text has the mark of JSON, with any blanks around its colon. */
+static bool has_mark(smma_span text) {
+  const size_t key = strlen(SMMA_JSON_MARK_KEY), value = strlen(SMMA_JSON_MARK_VALUE);
+  for (; text.length > key + value; text.text++, text.length--) {
+    if (memcmp(text.text, SMMA_JSON_MARK_KEY, key) != 0) continue;
+    smma_span rest = smma_trim((smma_span){text.text + key, text.length - key});
+    if (rest.length <= value || rest.text[0] != ':') continue;
+    rest = smma_trim((smma_span){rest.text + 1, rest.length - 1});
+    if (rest.length >= value && memcmp(rest.text, SMMA_JSON_MARK_VALUE, value) == 0) return true;
   }
+  return false;
+}
+
+/* Reports whether a line that is not a comment begins a JSON file of test vectors: it has a whole header, or the mark
+   is in the line or soon after it. The reader refuses a file with the mark in another line, and says why. */
+static bool begins_json(smma_text_reader *reader, smma_span line) {
+  const size_t there = reader->filled - reader->taken;
+  const smma_span next = {reader->chunk + reader->taken, there < SMMA_LINE_LIMIT ? there : SMMA_LINE_LIMIT};
+  smma_error ignored;
+  if (line.text[0] != '{') return false;
+  if (has_mark(line) || has_mark(next)) return true;
+  return smma_json_read_header(reader, &ignored) && smma_text_check_header(reader, &ignored);
+}
+
+static bool names_instruction(smma_span comment) {
+  smma_span key, value;
+  return smma_split_key(comment, &key, &value) && smma_span_equals(key, smma_text_keys[SMMA_KEY_INSTRUCTION]) &&
+         value.length > 0;
+}
+
+/* Reports whether the lines before the rows name an instruction. The reader has to report faults in these lines, so
+   they do not matter here. */
+static bool begins_as_vectors(smma_text_reader *reader) {
+  smma_error ignored;
+  for (int i = 0; i < SMMA_LINES_WITHOUT_ROW && smma_text_read_line(reader, &ignored) == SMMA_VECTOR_ROW; i++) {
+    const smma_span line = smma_trim((smma_span){reader->text, reader->length});
+    if (line.length == 0) continue;
+    if (line.text[0] != '#') return begins_json(reader, line);
+    if (names_instruction(line)) return true;
+    smma_text_take_comment(reader, line, &ignored);
+  }
+  return false;
+}
+
+bool smma_vector_is_text(FILE *stream) {
+  smma_error ignored;
+  smma_text_reader *reader = new_reader(stream, "", &ignored);
+  bool recognized;
+  if (!reader) return true; /* so that the caller opens the file, which reports that there is no memory */
+  rewind(stream);
+  recognized = begins_as_vectors(reader);
+  smma_text_close(reader);
   rewind(stream);
   return recognized;
 }

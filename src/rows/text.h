@@ -63,7 +63,8 @@ void smma_csv_put_rows(char *text, const smma_rows *rows, size_t count);
    "rows", a list that follows; each row is a record on a line of its own, after a comma. In JSON Lines each line is a
    record. ---- */
 
-#define SMMA_JSON_MARK "\"file\": \"softmma vectors\""
+#define SMMA_JSON_MARK_KEY "\"file\""
+#define SMMA_JSON_MARK_VALUE "\"softmma vectors\""
 
 void smma_json_write_header(FILE *stream, const smma_vector_header *header);
 size_t smma_json_line_length(const smma_row_layout *layout);

@@ -88,20 +88,29 @@ static bool set_json_value(smma_text_reader *reader, smma_text_key key, const sm
   return smma_text_set_key(reader, key, (smma_span){reader->text, reader->length}, error);
 }
 
+/* Removes `"rows": [`, with any blanks, and the commas before it from the end of a line. Returns false if the line ends
+   otherwise. */
+static bool cut_rows(smma_span *line) {
+  static const char *const end[] = {"[", ":", "\"rows\""};
+  smma_span rest = *line;
+  for (size_t i = 0; i < sizeof end / sizeof *end; i++) {
+    const size_t length = strlen(end[i]);
+    rest = smma_trim(rest);
+    if (rest.length < length || memcmp(rest.text + rest.length - length, end[i], length) != 0) return false;
+    rest.length -= length;
+  }
+  while (rest.length && (smma_is_blank(rest.text[rest.length - 1]) || rest.text[rest.length - 1] == ',')) rest.length--;
+  *line = rest;
+  return true;
+}
+
 bool smma_json_read_header(smma_text_reader *reader, smma_error *error) {
-  static const char end[] = "\"rows\": [";
   smma_span line = smma_trim((smma_span){reader->text, reader->length});
   char *closed = malloc(line.length + 2);
   smma_datum *d = NULL;
   bool good = true;
   if (!closed) return smma_no_memory(error);
-  reader->form = SMMA_FORM_JSONL;
-  if (line.length > strlen(end) && memcmp(line.text + line.length - strlen(end), end, strlen(end)) == 0) {
-    reader->form = SMMA_FORM_JSON;
-    line.length -= strlen(end);
-    while (line.length && (smma_is_blank(line.text[line.length - 1]) || line.text[line.length - 1] == ','))
-      line.length--;
-  }
+  reader->form = cut_rows(&line) ? SMMA_FORM_JSON : SMMA_FORM_JSONL;
   memcpy(closed, line.text, line.length);
   if (reader->form == SMMA_FORM_JSON) closed[line.length++] = '}';
   d = smma_datum_read("", closed, line.length, NULL);

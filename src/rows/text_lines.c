@@ -3,8 +3,6 @@
 
 #include "rows/text_reader.h"
 
-enum { LINES_WITHOUT_ROW = 10000 }; /* limit of consecutive comments and blank lines */
-
 static smma_vector_status fail_long_line(const smma_text_reader *reader, smma_error *error) {
   smma_text_fail(reader, reader->text, error, "longer than %d characters; this is no vector file", SMMA_LINE_LIMIT);
   return SMMA_VECTOR_ERROR;
@@ -40,8 +38,7 @@ static void skip_byte_order_mark(smma_text_reader *reader) {
   memmove(reader->text, reader->text + 3, reader->length);
 }
 
-/* Reads one line into reader->text, without its line end. Returns SMMA_VECTOR_ROW for any line. */
-static smma_vector_status read_line(smma_text_reader *reader, smma_error *error) {
+smma_vector_status smma_text_read_line(smma_text_reader *reader, smma_error *error) {
   if (reader->too_long) return fail_long_line(reader, error);
   reader->length = 0;
   reader->ended = false;
@@ -57,14 +54,14 @@ static smma_vector_status read_line(smma_text_reader *reader, smma_error *error)
 }
 
 smma_vector_status smma_text_next_line(smma_text_reader *reader, smma_error *error) {
-  for (int lines = 0; lines < LINES_WITHOUT_ROW; lines++) {
-    smma_vector_status status = read_line(reader, error);
+  for (int lines = 0; lines < SMMA_LINES_WITHOUT_ROW; lines++) {
+    smma_vector_status status = smma_text_read_line(reader, error);
     if (status != SMMA_VECTOR_ROW) return status;
     smma_span line = smma_trim((smma_span){reader->text, reader->length});
     if (line.length == 0) continue;
     if (line.text[0] != '#') return SMMA_VECTOR_ROW;
     if (!smma_text_take_comment(reader, line, error)) return SMMA_VECTOR_ERROR;
   }
-  smma_text_fail(reader, reader->text, error, "%d lines without a row; this is no vector file", LINES_WITHOUT_ROW);
+  smma_text_fail(reader, reader->text, error, "%d lines without a row; this is no vector file", SMMA_LINES_WITHOUT_ROW);
   return SMMA_VECTOR_ERROR;
 }

@@ -8,8 +8,9 @@
 #include "rows/text.h"
 
 enum {
-  SMMA_LINE_LIMIT = 65536, /* a row has at most 643 numbers of 16 digits; the rest is room for leading zeros */
-  SMMA_CHUNK = 1 << 21,    /* number of bytes read together */
+  SMMA_LINE_LIMIT = 65536,        /* a row has at most 643 numbers of 16 digits; the rest is room for leading zeros */
+  SMMA_LINES_WITHOUT_ROW = 10000, /* limit of consecutive comments and blank lines */
+  SMMA_CHUNK = 1 << 21,           /* number of bytes read together */
   SMMA_KEY_VALUE_SIZE = sizeof((smma_vector_header *)NULL)->arch /* the longest value of a header */
 };
 
@@ -79,6 +80,9 @@ bool smma_split_key(smma_span line, smma_span *key, smma_span *value);
 /* Sets an error at a position in the current line; returns false. */
 __attribute__((format(printf, 4, 5))) bool smma_text_fail(const smma_text_reader *reader, const char *place,
                                                           smma_error *error, const char *format, ...);
+
+/* Reads one line into reader->text, without its line end. Returns SMMA_VECTOR_ROW for any line. */
+smma_vector_status smma_text_read_line(smma_text_reader *reader, smma_error *error);
 
 /* Reads up to the next line that is neither blank nor a comment. */
 smma_vector_status smma_text_next_line(smma_text_reader *reader, smma_error *error);

@@ -243,13 +243,13 @@ static void write_json_key(FILE *stream, const char *key, const char *text, int 
 void smma_json_write_header(FILE *stream, const smma_vector_header *header) {
   putc('{', stream);
   write_keys(stream, write_json_key, header);
-  fputs(SMMA_JSON_MARK ", \"rows\": [", stream);
+  fputs(SMMA_JSON_MARK_KEY ": " SMMA_JSON_MARK_VALUE ", \"rows\": [", stream);
 }
 
 void smma_jsonl_write_header(FILE *stream, const smma_vector_header *header) {
   putc('{', stream);
   write_keys(stream, write_json_key, header);
-  fputs(SMMA_JSON_MARK "}\n", stream);
+  fputs(SMMA_JSON_MARK_KEY ": " SMMA_JSON_MARK_VALUE "}\n", stream);
 }
 
 /* Writes `{"a": ["3c00", "4000"], ..., "d": "40400000"}`; returns the end. */

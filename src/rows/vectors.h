@@ -1,5 +1,6 @@
-/* Vector files: test vectors of a dot-product-add, recorded or computed, as text (text.h) or binary (binary.h). Both
-   forms are read alike. docs/vector-files.md describes them. */
+/* Vector files: test vectors of a dot-product-add, recorded or computed, as text, CSV, JSON, JSON Lines (text.h) or
+   binary (binary.h), which are read alike, or for $readmemh, which is only written. docs/vector-files.md describes
+   these forms. */
 #ifndef SMMA_ROWS_VECTORS_H
 #define SMMA_ROWS_VECTORS_H
 
@@ -69,9 +70,10 @@ smma_vector_status smma_vector_read_rows(smma_vector_reader *reader, smma_rows *
 unsigned long long smma_vector_place(const smma_vector_reader *reader);
 const char *smma_vector_place_word(const smma_vector_reader *reader);
 
-/* Report whether the stream starts as a vector file: binary by its magic number, text if the first lines are "# key:
-   value" and one key is "instruction". They read from the start and rewind, so the stream must be a regular file. Used
-   to select the vector files in a directory. */
+/* Report whether the stream starts as a vector file: binary by its magic number; text, CSV, JSON and JSON Lines by a
+   header that names an instruction, or by the mark of JSON. Every file that smma_vector_open opens is recognised. They
+   read from the start and rewind, so the stream must be a regular file. Used to select the vector files in a
+   directory. */
 bool smma_vector_is_binary(FILE *stream);
 bool smma_vector_is_text(FILE *stream);
 
@@ -95,7 +97,8 @@ typedef enum {
    Returns SMMA_VECTOR_FORMATS for any other name. */
 smma_vector_format smma_vector_format_from_text(const char *text);
 
-/* Returns the format that the ending of a file's name stands for (".mem" is ".hex"); any other ending is text. `path` may be NULL. */
+/* Returns the format that the ending of a file's name stands for (".mem" is ".hex"); any other ending is text. `path`
+   may be NULL. */
 smma_vector_format smma_vector_format_of_file(const char *path);
 
 /* Number of rows in a part. Threads encode parts while another thread appends them to the file. Every call of the
