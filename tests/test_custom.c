@@ -479,7 +479,7 @@ static const struct {
     {GENERAL "\"alignment_bits\": 25, \"scale\": \"ue8m0\", \"scale_block\": 32}", "4:58", "divide k", "16"},
     {GENERAL "\"alignment_bits\": 25, \"scale\": \"f32\", \"scale_block\": 16}", "4:34", "cannot be f32",
      "ue8m0, ue4m3"},
-    {GENERAL "\"alignment_bits\": 25, \"c\": \"f64\"}", "4:30", "values that d", "f32, tf32, f16"},
+    {GENERAL "\"alignment_bits\": 25, \"c\": \"f64\"}", "4:30", "f64 is not allowed with d in f32", "f32, tf32, f16"},
     {GENERAL "\"alignment_bits\": 25, \"output\": \"f16\"}", "4:35", "cannot be held", "f32, tf32, e8m13"},
     {GENERAL "\"alignment_bits\": 25, \"zero_exponent\": 5000}", "4:42", "out of range", "-1000 to 1000 or \"none\""},
     {HEAD
@@ -537,6 +537,104 @@ static void test_complaints(void **state) {
   assert_null(smma_custom_parse(NULL, "{", 1, &error));
   assert_int_equal(error.status, SMMA_INVALID_TEXT);
   assert_null(smma_custom_parse(NULL, "{", 1, NULL));
+}
+
+/* ---- Lists of allowed values ---- */
+
+/* Units with one number left out, of which each value from 1 to 70 is tried. */
+static const char *const with_a_number[] = {
+    HEAD
+    "\"ST-FDPA\", \"k\": 48, \"a\": \"e4m3\", \"b\": \"e4m3\", \"d\": \"f32\", \"block\": 48, "
+    "\"alignment_bits\": 25, \"zero_exponent\": 0, \"rounding\": \"toward-zero\", \"scale\": \"ue8m0\", "
+    "\"scale_block\": %d}",
+    HEAD
+    "\"GST-FDPA\", \"k\": 48, \"a\": \"e2m1\", \"b\": \"e2m1\", \"d\": \"f32\", \"group\": 8, "
+    "\"alignment_bits\": 35, \"zero_exponent\": 0, \"rounding\": \"toward-zero\", \"scale\": \"ue8m0\", "
+    "\"scale_block\": %d}",
+    HEAD
+    "\"GST-FDPA\", \"k\": 64, \"a\": \"e2m1\", \"b\": \"e2m1\", \"d\": \"f32\", \"group\": %d, "
+    "\"alignment_bits\": 35, \"zero_exponent\": 0, \"rounding\": \"toward-zero\", \"scale\": \"ue8m0\", "
+    "\"scale_block\": 32}",
+    GENERAL "\"alignment_bits\": 25, \"scale\": \"ue8m0\", \"scale_block\": %d}",
+    GENERAL "\"alignment_bits\": 25, \"block\": %d, \"interleave\": 1}",
+    HEAD
+    "\"composition\", \"k\": 24, \"a\": \"f16\", \"b\": \"f16\", \"d\": \"f32\", \"scale\": \"ue8m0\", "
+    "\"scale_block\": %d, \"steps\": [{\"take\": 1, \"join\": \"chain\", \"start\": \"c\", "
+    "\"alignment_bits\": 25, \"output\": \"f32\"}]}",
+    HEAD
+    "\"FP8-by-FP16\", \"k\": 12, \"a\": \"e4m3\", \"b\": \"e4m3\", \"d\": \"f32\", \"block\": %d, "
+    "\"alignment_bits\": 9, \"zero_exponent\": 0, \"rounding\": \"toward-zero\"}",
+    HEAD "\"FTZ-AddMul\", \"k\": 6, \"a\": \"f16\", \"b\": \"f16\", \"d\": \"f32\", \"pairwise\": %d}",
+};
+
+/* Reads the next number of a list "1, 2, 4" and moves past it; returns 0 at the end. */
+static int next_of(const char **list) {
+  char *end;
+  const long number = strtol(*list, &end, 10);
+  *list = *end ? end + 2 : end;
+  return (int)number;
+}
+
+/* If a number does not divide another, the message lists exactly the numbers that are accepted. */
+static void test_listed_divisors(void **state) {
+  static const char begin[] = "; allowed: ";
+  (void)state;
+  for (size_t n = 0; n < sizeof with_a_number / sizeof *with_a_number; n++) {
+    bool accepted[71] = {false};
+    char text[512], list[256] = "";
+    smma_error error;
+    for (int value = 1; value <= 70; value++) {
+      snprintf(text, sizeof text, with_a_number[n], value);
+      const smma_instruction *i = smma_custom_read("unit.json", text, strlen(text), &error);
+      accepted[value] = i != NULL;
+      smma_custom_release(i);
+      const char *allowed = strstr(error.text, begin);
+      if (!i && strstr(error.text, "does not divide") && allowed)
+        snprintf(list, sizeof list, "%s", allowed + strlen(begin));
+    }
+    const char *at = list;
+    int listed = next_of(&at);
+    if (!listed) fail_msg("%s: no list of divisors; %s", with_a_number[n], error.text);
+    for (int value = 1; value <= 70; value++) {
+      const bool is_listed = value == listed;
+      if (is_listed) listed = next_of(&at);
+      if (accepted[value] != is_listed) fail_msg("%s: %d, of %s", with_a_number[n], value, list);
+    }
+  }
+}
+
+/* Formats of c: every format that is listed as allowed is accepted. */
+static void test_listed_formats_of_c(void **state) {
+  static const char *const units[] = {
+      HEAD
+      "\"G-FDPA\", \"k\": 8, \"a\": \"e4m3\", \"b\": \"e4m3\", \"d\": \"%s\", \"c\": \"%s\", "
+      "\"alignment_bits\": 25}",
+      HEAD "\"FMA\", \"k\": 8, \"a\": \"e4m3\", \"b\": \"e4m3\", \"d\": \"%s\", \"c\": \"%s\"}"};
+  static const char begin[] = "not allowed with d in ";
+  int lists = 0;
+  (void)state;
+  for (size_t n = 0; n < sizeof units / sizeof *units; n++)
+    for (int pair = 0; pair < SMMA_FORMAT_COUNT * SMMA_FORMAT_COUNT; pair++) {
+      const char *d = smma_format_text(smma_format_at(pair / SMMA_FORMAT_COUNT)),
+                 *c = smma_format_text(smma_format_at(pair % SMMA_FORMAT_COUNT));
+      char text[512], format[32];
+      smma_error error = {.text = ""};
+      snprintf(text, sizeof text, units[n], d, c);
+      smma_custom_release(smma_custom_read("unit.json", text, strlen(text), &error));
+      const char *list = strstr(error.text, begin);
+      list = list ? strstr(list, "; allowed: ") : NULL;
+      if (!list) continue;
+      lists++;
+      for (list += strlen("; allowed: "); sscanf(list, "%31[^,]", format) == 1; list += list[0] == ',' ? 2 : 0) {
+        smma_error other;
+        list += strlen(format);
+        snprintf(text, sizeof text, units[n], d, format);
+        const smma_instruction *i = smma_custom_read("unit.json", text, strlen(text), &other);
+        if (!i) fail_msg("%s: %s", error.text, other.text);
+        smma_custom_release(i);
+      }
+    }
+  assert_true(lists > 20);
 }
 
 /* Keys that the text omits have the documented defaults. */
@@ -614,6 +712,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_every_key_counts),
       cmocka_unit_test(test_gemm),
       cmocka_unit_test(test_complaints),
+      cmocka_unit_test(test_listed_divisors),
+      cmocka_unit_test(test_listed_formats_of_c),
       cmocka_unit_test(test_defaults),
       cmocka_unit_test(test_other_values),
   };

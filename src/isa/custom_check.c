@@ -54,19 +54,27 @@ static bool check_ranges(const smma_custom *custom, smma_custom_fault *fault) {
 
 /* ---- Values that are allowed together ---- */
 
-/* Writes the divisors of `of` that are at least `least`: "1, 2, 4, 8". */
-static const char *divisors(int of, int least, char *text, size_t size) {
+/* The divisors that a key allows: those from `least` to `most` that are multiples of `step`. */
+typedef struct {
+  int least, most, step;
+} allowed_divisors;
+
+static const allowed_divisors any_divisor = {1, SMMA_MAXIMUM_K, 1};
+
+/* Writes the allowed divisors of `of`: "1, 2, 4, 8". */
+static const char *divisors(int of, allowed_divisors allowed, char *text, size_t size) {
   text[0] = 0;
-  for (int d = least; d <= of; d++)
-    if (of % d == 0) smma_append_text(text, size, "%s%d", *text ? ", " : "", d);
+  for (int d = allowed.least; d <= smma_minimum(of, allowed.most); d++)
+    if (of % d == 0 && d % allowed.step == 0) smma_append_text(text, size, "%s%d", *text ? ", " : "", d);
   return *text ? text : "none";
 }
 
-static bool divides(smma_custom_fault *fault, const char *key, int value, const char *whole, int of, int least) {
+static bool divides(smma_custom_fault *fault, const char *key, int value, const char *whole, int of,
+                    allowed_divisors allowed) {
   char list[128];
   if (of % value == 0) return true;
   return fail(fault, key, "%d does not divide %s, which is %d; allowed: %s", value, whole, of,
-              divisors(of, least, list, sizeof list));
+              divisors(of, allowed, list, sizeof list));
 }
 
 /* Checks that scale_block comes with a format of scale factors. Algorithms without scale factors have neither key. */
@@ -83,7 +91,8 @@ static double greatest_of(smma_encoding f) {
   return ldexp((double)x.significand, x.exponent - x.fraction_bits);
 }
 
-/* Reports whether every value of the inner format, including infinity and NaN, is a value of the outer. */
+/* Reports whether the outer format is the inner, or is an IEEE format that has every value of the inner, including
+   infinity and NaN. */
 static bool format_holds(smma_format outer, smma_format inner) {
   smma_encoding y = smma_encoding_of(outer), x = smma_encoding_of(inner);
   if (outer == inner) return true;
@@ -100,8 +109,8 @@ static bool check_c(const smma_instruction *i, smma_custom_fault *fault) {
     if (smma_operand_formats() & smma_format_bit(f) && format_holds(i->d, f))
       smma_append_text(list, sizeof list, "%s%s", *list ? ", " : "", smma_format_text(f));
   }
-  return fail(fault, "c", "%s has values that d, %s, has not; allowed: %s", smma_format_text(i->c),
-              smma_format_text(i->d), list);
+  return fail(fault, "c", "%s is not allowed with d in %s; allowed: %s", smma_format_text(i->c), smma_format_text(i->d),
+              list);
 }
 
 static bool check_output(const smma_instruction *i, smma_format output, smma_custom_fault *fault) {
@@ -124,18 +133,19 @@ static bool check_nan(const smma_custom *custom, smma_custom_fault *fault) {
 
 /* Checks that K is a multiple of the block, unless the block is at least as long as K. */
 static bool check_block(const smma_instruction *i, int block, smma_custom_fault *fault) {
-  return block >= i->k || divides(fault, "block", block, "k", i->k, 1);
+  return block >= i->k || divides(fault, "block", block, "k", i->k, any_divisor);
 }
 
 static bool check_gst(const smma_instruction *i, const smma_gst_fdpa *p, smma_custom_fault *fault) {
-  return divides(fault, "group", p->group, "scale_block", i->scale_block, 1) && check_output(i, p->fused.output, fault);
+  return divides(fault, "group", p->group, "scale_block", i->scale_block, any_divisor) &&
+         check_output(i, p->fused.output, fault);
 }
 
 /* Checks that a block holds pairs, because products are dealt to blocks in pairs. */
 static bool check_fp8_by_fp16(const smma_instruction *i, const smma_t_fdpa *p, smma_custom_fault *fault) {
   if (p->block % 2)
     return fail(fault, "block", "%d is odd, but products are dealt out in pairs; allowed: 2 to 64, even", p->block);
-  return divides(fault, "block", p->block, "k", i->k, 2);
+  return divides(fault, "block", p->block, "k", i->k, (allowed_divisors){2, SMMA_MAXIMUM_ROUNDED_K, 2});
 }
 
 static bool check_exact(const smma_g_fdpa *p, smma_custom_fault *fault) {
@@ -158,8 +168,8 @@ bool smma_custom_check_chain(const smma_custom *custom, const smma_g_fdpa *p, sm
     if ((key->of_chain || key->member == offsetof(smma_instruction, k)) && !smma_key_allows(key, value))
       return fail(fault, key->key, "out of range; allowed: %s", smma_key_allowed(key, allowed, sizeof allowed));
   }
-  if (!divides(fault, "block", p->block, "k", k, 1)) return false;
-  if (!divides(fault, "interleave", p->interleave, "block", p->block, 1)) return false;
+  if (!divides(fault, "block", p->block, "k", k, any_divisor)) return false;
+  if (!divides(fault, "interleave", p->interleave, "block", p->block, any_divisor)) return false;
   if (!check_exact(p, fault)) return false;
   if (p->sticky_bit && p->alignment_rounding != SMMA_ROUND_TOWARD_ZERO)
     return fail(fault, "alignment_rounding", "terms that are rounded leave no sticky bit; allowed: toward-zero");
@@ -192,16 +202,16 @@ static bool is_power(int x, int of) {
 /* Checks how `count` nodes are distributed over sums. */
 static bool check_dealing(const smma_step *s, int count, smma_custom_fault *fault) {
   const bool chain = s->join == SMMA_JOIN_CHAIN;
-  if (!divides(fault, "window", s->window, "the number of nodes", count, 1)) return false;
-  if (!divides(fault, "take", s->take, "window", s->window, 1)) return false;
-  if (!divides(fault, "turn", s->turn, "take", s->take, 1)) return false;
+  if (!divides(fault, "window", s->window, "the number of nodes", count, any_divisor)) return false;
+  if (!divides(fault, "take", s->take, "window", s->window, any_divisor)) return false;
+  if (!divides(fault, "turn", s->turn, "take", s->take, any_divisor)) return false;
   if (s->join == SMMA_JOIN_TREE && !is_power(s->window, s->take))
     return fail(fault, "window", "a tree of %d needs a power of that, and not %d", s->take, s->window);
   if (!chain && s->start != SMMA_START_NOTHING)
     return fail(fault, "start", "only chains start from anything; allowed: nothing");
   if (!chain && s->chains > 1) return fail(fault, "chains", "\"join\" is not \"chain\"; allowed: 1");
-  if (!divides(fault, "chains", s->chains, "the number of groups", count / s->take, 1)) return false;
-  return divides(fault, "stride", s->stride, "the number of groups", chain ? count / s->take : 1, 1);
+  if (!divides(fault, "chains", s->chains, "the number of groups", count / s->take, any_divisor)) return false;
+  return divides(fault, "stride", s->stride, "the number of groups", chain ? count / s->take : 1, any_divisor);
 }
 
 static bool is_cut(const smma_cut *cut) { return cut->bits != SMMA_EXACT_ALIGNMENT; }
@@ -289,7 +299,7 @@ static bool check_blocks(const smma_instruction *i, const smma_composition *p, s
     return fail(fault, "block_rounding", "factors are whole; allowed: toward-zero");
   if (aligned && p->product != SMMA_PRODUCT_MULTIPLIED)
     return fail(fault, "product", "xor aligns no bits; allowed: multiply");
-  return !p->block_elements || divides(fault, "block_elements", p->block_elements, "k", i->k, 1);
+  return !p->block_elements || divides(fault, "block_elements", p->block_elements, "k", i->k, any_divisor);
 }
 
 /* Checks that significands of that many bits have the last slice of a factor that phases multiply. */
@@ -419,8 +429,8 @@ static bool check_opposing(const smma_instruction *i, const smma_rule *rule, smm
     return fail(fault, "overflow", "%s rounds to nearest; allowed: infinity, saturate", smma_model_name(rule));
   return check_block(i, p->block, fault) && check_output(i, p->output, fault) &&
          (rule->algorithm == SMMA_C_FDPA || p->group >= block ||
-          divides(fault, "group", p->group, "block", block, 1)) &&
-         (p->stride == 1 || divides(fault, "stride", p->stride, "k / block", i->k / block, 1));
+          divides(fault, "group", p->group, "block", block, any_divisor)) &&
+         (p->stride == 1 || divides(fault, "stride", p->stride, "k / block", i->k / block, any_divisor));
 }
 
 /* Checks that K is a multiple of 16, because two stages take groups of eight products in turn. */
@@ -448,7 +458,7 @@ static bool check_algorithm(const smma_custom *custom, smma_custom_fault *fault)
     case SMMA_FTZ_ADDMUL:
       if (rule->with.ftz_addmul.pairwise == 3)
         return fail(fault, "pairwise", "3 products make no pairs; allowed: 2, 4");
-      return divides(fault, "pairwise", rule->with.ftz_addmul.pairwise, "k", i->k, 2);
+      return divides(fault, "pairwise", rule->with.ftz_addmul.pairwise, "k", i->k, (allowed_divisors){2, 4, 2});
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA:
       if (tr->sum_bits < tr->alignment_bits)
@@ -472,9 +482,17 @@ static bool check_name(const char *name, smma_custom_fault *fault) {
   return fail(fault, "name", "no name; allowed: 1 to 100 letters, digits, '.', '_' and '-'");
 }
 
+static bool check_scale_block(const smma_custom *custom, smma_custom_fault *fault) {
+  const smma_instruction *i = &custom->instruction;
+  const smma_key *key = smma_find_key(custom->named.rule.algorithm, "scale_block", strlen("scale_block"));
+  return i->scale_block == 0 ||
+         divides(fault, "scale_block", i->scale_block, "k", i->k, (allowed_divisors){key->least, key->most, 1});
+}
+
 bool smma_custom_check(const smma_custom *custom, smma_custom_fault *fault) {
   const smma_instruction *i = &custom->instruction;
-  if (!check_name(i->name, fault) || !check_scales(custom, fault) || !check_ranges(custom, fault)) return false;
-  if (i->scale_block && !divides(fault, "scale_block", i->scale_block, "k", i->k, 16)) return false;
+  if (!check_name(i->name, fault) || !check_scales(custom, fault) || !check_ranges(custom, fault) ||
+      !check_scale_block(custom, fault))
+    return false;
   return check_c(i, fault) && check_nan(custom, fault) && check_algorithm(custom, fault);
 }
