@@ -202,6 +202,14 @@ sed 's/"sticky_bit": true/"sticky_bit": false/; s/: 26/: 3/' sticky.json >other.
 mv sticky.json kept.json && cp other.json sticky.json
 gives 'verify notices another model' 1 'softmma dot --on sticky\.json --instr sticky --hex' verify rows.txt
 mv kept.json sticky.json
+softmma() { "$softmma" "$@"; }
+for name in "it's.json" 'a (copy) of $it.json'; do
+  sed "s/sticky\.json/$name/" rows.txt >named.txt
+  cp other.json "$name"
+  check "$name: mismatches" runs 1 verify named.txt
+  check "$name: the command can be pasted" eval "$(grep -oE 'softmma dot .*' in/stdout | head -n 1) >in/pasted"
+  rm "$name" named.txt
+done
 rm other.json
 sed -i 's/sticky\.json/gone.json/' rows.txt
 fails 'verify without the file' 'gone\.json: cannot open: No such file' verify rows.txt

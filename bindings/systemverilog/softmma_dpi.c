@@ -527,6 +527,17 @@ static void append(const char *format, ...) {
   va_end(values);
 }
 
+/* Appends a text in the single quotes of a shell. */
+static void append_word(const char *text) {
+  append("'");
+  for (; *text; text++)
+    if (*text == '\'')
+      append("'\\''");
+    else
+      append("%c", *text);
+  append("'");
+}
+
 static const char *explain(const char *function, void *unit, svOpenArrayHandle a, svOpenArrayHandle b,
                            svOpenArrayHandle c, svOpenArrayHandle scale_a, svOpenArrayHandle scale_b, unsigned row) {
   model *m = (model *)unit;
@@ -545,7 +556,9 @@ static const char *explain(const char *function, void *unit, svOpenArrayHandle a
   }
   for (p = 0; p < PART_D; p++)
     if (in[p].array && check_size(function, &in[p])) return command;
-  append("softmma dot --on '%s' --instr %s --hex --explain", m->is.info.arch, m->is.info.name);
+  append("softmma dot --on ");
+  append_word(m->is.info.arch);
+  append(" --instr %s --hex --explain", m->is.info.name);
   for (p = 0; p < PART_D; p++) {
     size_t i;
     if (!in[p].array) continue;

@@ -324,6 +324,7 @@ int smma_command_test(int argc, const char **argv) {
   smma_unit unit, against;
   smma_target target;
   campaign c = {.what = {.unit = &unit, .against = &against}};
+  char word[512];
   smma_error error;
   struct poptOption options[] = {
       {"unit", 'u', POPT_ARG_STRING, &unit_name, 0,
@@ -378,7 +379,8 @@ int smma_command_test(int argc, const char **argv) {
   if (shard && !c.state && !json) smma_die("--shard: its report is to be merged; keep it with --resume FILE or --json");
   if (only && !open_questions) smma_die("--only needs --open");
   if (!unit_name && gpu && smma_ends_with(gpu, ".json"))
-    smma_die("--unit is missing; to test that custom unit: softmma test --unit custom:%s GPU:FORMAT", gpu);
+    smma_die("--unit is missing; to test that custom unit: softmma test --unit custom:%s GPU:FORMAT",
+             smma_shell_word(gpu, word, sizeof word));
   if (!unit_name && smma_names_target(against_name))
     smma_die("--unit is missing; 'softmma diff %s %s' compares two models, and test a unit with a model",
              gpu ? gpu : "TARGET", against_name);

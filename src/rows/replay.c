@@ -3,7 +3,11 @@
 #include <string.h>
 
 #include "isa/catalogue.h"
+#include "isa/key.h"
 #include "rows/datum.h"
+#include "rows/vectors.h"
+
+enum { LONGEST_WORD = 4 * sizeof((smma_vector_header *)NULL)->arch }; /* a path of which every byte is quoted */
 
 static void print_vector(FILE *stream, const char *option, smma_format format, const uint64_t *x, int count) {
   char text[24];
@@ -12,10 +16,25 @@ static void print_vector(FILE *stream, const char *option, smma_format format, c
   fputc('\'', stream);
 }
 
+const char *smma_shell_word(const char *text, char *to, size_t size) {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  const bool is_plain = *text && text[strspn(text, plain)] == '\0';
+  to[0] = '\0';
+  if (!is_plain) smma_append_text(to, size, "'");
+  for (const char *c = text; *c; c++)
+    if (*c == '\'')
+      smma_append_text(to, size, "'\\''");
+    else
+      smma_append_text(to, size, "%c", *c);
+  if (!is_plain) smma_append_text(to, size, "'");
+  return to;
+}
+
 void smma_print_dot_command(FILE *stream, const smma_instruction *i, const smma_row *row) {
   int scales = smma_scale_count(i->k, i->scale_block);
-  const char *on = smma_arch_name(i), *quote = strchr(on, ' ') ? "'" : "";
-  fprintf(stream, "softmma dot --on %s%s%s --instr %s --hex --explain", quote, on, quote, i->name);
+  char on[LONGEST_WORD];
+  fprintf(stream, "softmma dot --on %s --instr %s --hex --explain", smma_shell_word(smma_arch_name(i), on, sizeof on),
+          i->name);
   print_vector(stream, "--a", i->a, row->a, i->k);
   print_vector(stream, "--b", i->b, row->b, i->k);
   print_vector(stream, "--c", i->c, &row->c, 1);

@@ -7,6 +7,9 @@
 #include "core/row.h"
 #include "isa/instruction.h"
 
+/* Writes a text as one word of a shell's command line: in single quotes, unless all its characters are plain. */
+const char *smma_shell_word(const char *text, char *to, size_t size);
+
 /* Prints the command, without a newline: "softmma dot --on ... --hex --explain --a '...' --b '...' --c '...'". */
 void smma_print_dot_command(FILE *stream, const smma_instruction *instruction, const smma_row *row);
 
