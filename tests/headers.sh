@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every header can be included alone, and twice: those of the source, and those that are installed for studies, which
-# find each other in the installed folder.
+# find each other in the installed folder. Messages name no functions except those of the public headers.
 # Usage: headers.sh SOURCE BUILD COMPILER
 set -u
 source=${1:?usage: headers.sh SOURCE BUILD COMPILER} build=$2 compiler=$3
@@ -24,6 +24,12 @@ check() { # HEADER OPTION...
 for header in "${headers[@]}"; do
   check "$header" -D_POSIX_C_SOURCE=200809L -Wno-unused-function -Wno-unused-const-variable -Wno-unused-variable \
     -Wno-unknown-pragmas -frounding-math "${vectors[@]}" -I. -Isrc -Iinclude -I"$build/generated"
+done
+
+# Functions that messages name are public. The texts of tables.c are C.
+for name in $(grep -rhoE '"([^"\\]|\\.)*"' src bindings --include='*.[ch]' --include='*.def' --exclude=tables.c |
+  grep ' ' | grep -oE '\bsmma_[a-z0-9_]+' | sort -u); do
+  grep -rqw "$name" include || { echo "FAILED  a message names $name, which is not public"; failed=$((failed + 1)); }
 done
 
 work=$(mktemp -d)

@@ -54,7 +54,7 @@ SMMA_API smma_format smma_format_find(const char *name);
 /* Returns the bytes of one element: 1, 2, 4 or 8; 0 for SMMA_NO_FORMAT. */
 SMMA_API size_t smma_format_bytes(smma_format format);
 
-/* Returns the bits of an encoding, including ignored bits: 2 to 64; 0 for SMMA_NO_FORMAT. */
+/* Returns the bits of an encoding, including ignored bits: 1 to 64; 0 for SMMA_NO_FORMAT. */
 SMMA_API int smma_format_bits(smma_format format);
 
 /* Rounds a value to a format and returns its encoding. -0 keeps its sign if the format has a -0. Unsigned formats

@@ -9,7 +9,7 @@
 enum { SMMA_FACTS_VERSION = 1 }; /* of docs/facts.schema.json */
 
 /* Returns {"arch", "name", "aliases", "m", "n", "k", "a", "b", "c", "d", "scale", "model", "parameters", "evidence",
-   "questions", "id", "rule"}; scale is null, or "ue8m0 per 32". */
+   "basis", "questions", "id", "rule"}; scale is null, or "ue8m0 per 32". */
 smma_datum *smma_instruction_datum(const smma_instruction *instruction);
 
 /* Writes "ue8m0 per 32"; an empty text without scale factors. Returns `text`. */
@@ -41,7 +41,7 @@ smma_datum *smma_named_format_datum(const char *name);
 /* Returns a list of the formats of matrices. */
 smma_datum *smma_formats_datum(void);
 
-/* Returns a list of the open questions of `campaign --open`: {"name", "question", "candidates"}. */
+/* Returns a list of the open questions of `softmma test --open`: {"name", "question", "candidates"}. */
 smma_datum *smma_questions_datum(void);
 
 /* Returns the catalogue, the rules with their evidence, the open questions and the list of recordings as one record,

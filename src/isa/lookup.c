@@ -178,7 +178,7 @@ static void explain_unknown_gpu(const char *name, smma_error *error) {
   if (explain_known_name(name, error)) return;
   if (strlen(name) > 5 && strcmp(name + strlen(name) - 5, ".json") == 0) {
     smma_set_error(error, SMMA_NOT_FOUND,
-                   "'%.100s' is no GPU; a custom unit is read by smma_custom_read, and by softmma.Custom in Python",
+                   "'%.100s' is no GPU; a custom unit is read by smma_custom_parse, and by softmma.Custom in Python",
                    name);
     return;
   }

@@ -46,7 +46,7 @@ static bool take_data(const smma_datum *data, const char *origin, smma_read_repo
   smma_share shard;
   char version[64];
   if (!smma_datum_get(data, "shard"))
-    return smma_fail(error, "%s is no shard's report: those are written by campaign --shard", origin);
+    return smma_fail(error, "%s is no shard's report: those are written by 'softmma test --shard'", origin);
   if (!take_text(data, "softmma", version, sizeof version) || strcmp(version, smma_version()) != 0)
     return smma_fail(error, "%s is not of this version, %s; its own merges it", origin, smma_version());
   if (!smma_unit_read(smma_datum_get(data, "unit"), &r->unit) ||
