@@ -775,6 +775,8 @@ static void test_write_failures(void **state) {
   assert_false(smma_npy_write(in_directory("kept.npy/x.npy"), &tensor, &error));
   assert_non_null(strstr(error.text, "cannot write: Not a directory"));
   assert_false(smma_npy_write(in_directory("absent/x.npy"), &tensor, &error));
+  assert_false(smma_npy_write("", &tensor, &error));
+  assert_string_equal(error.text, "cannot write: the name of the file is empty");
   assert_false(smma_npy_write(directory, &tensor, &error));
   assert_false(smma_npy_write("/dev/full", &tensor, &error));
   assert_string_equal(error.text, "/dev/full: cannot write: No space left on device");
@@ -896,7 +898,9 @@ static void test_output_follows_links(void **state) {
 
 static void test_output_long_names(void **state) {
   (void)state;
-  char name[256];
+  char name[257];
+  smma_output output;
+  smma_error error;
   for (size_t length = 190; length <= 255; length++) {
     memset(name, 'n', length);
     name[length] = '\0';
@@ -904,6 +908,10 @@ static void test_output_long_names(void **state) {
     assert_true(S_ISREG(mode_of(in_directory(name))));
     unlink(in_directory(name));
   }
+  memset(name, 'n', 256);
+  name[256] = '\0';
+  assert_false(smma_output_open(in_directory(name), &output, &error));
+  assert_non_null(strstr(error.text, "cannot write: File name too long"));
 }
 
 #define HEADER "# arch: ampere\n# instruction: test\n# k: 2\n# a: e4m3\n# b: f16\n# c: f32\n# d: f32\n"

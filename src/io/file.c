@@ -201,8 +201,11 @@ static void free_names(smma_output *output) {
 bool smma_output_open(const char *path, smma_output *output, smma_error *error) {
   struct stat status;
   const bool exists = stat(path, &status) == 0, direct = exists && !S_ISREG(status.st_mode);
+  const bool possible = exists || errno == ENOENT; /* otherwise no file can have this name: it may be too long */
   int descriptor = -1;
   *output = (smma_output){.stream = NULL, .path = NULL, .temporary = NULL};
+  if (!*path) return smma_fail(error, "cannot write: the name of the file is empty");
+  if (!possible) return smma_fail(error, "%s: cannot write: %s", path, strerror(errno));
   if (exists && S_ISDIR(status.st_mode))
     return smma_fail(error, "%s: cannot write: this is a directory; name a file in it", path);
   if (!exists || direct || access(path, W_OK) == 0) output->path = direct ? strdup(path) : follow_links(path);
