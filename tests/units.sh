@@ -185,6 +185,13 @@ gives 'and is a unit' 1 'mismatches=[1-9]' test --unit "$wrong:bit" --against fi
 last=$(tail -n 1 rows.txt)
 { cat rows.txt; echo "${last% *} 12345678"; } >torn.txt
 fails 'a recording that contradicts itself' 'line 3010: an earlier line has another result' test --unit file:torn.txt
+sed '/^[^#]/d' rows.txt | sed 's/^# instruction: .*/# instruction: mma.m8n8k4.f64.f64.f64.f64/; s/^# k: .*/# k: 4/
+  s/^# \([abcd]\): .*/# \1: f64/' >powers.txt
+awk 'BEGIN { for (i = 0; i < 30000; i++) {
+  for (k = 0; k < 10; k++) printf "%03x0000000000000 ", (k > 2 ? 1023 : 900 + int(i / 32 ^ k) % 32)
+  print "" } }' >>powers.txt
+check 'a recording of powers of two does not take longer' eval \
+  '(ulimit -t 5; runs 0 verify powers.txt --unit file:powers.txt)'
 fails 'open questions of a recording' 'knows only the rows that were recorded' test --open --unit file:rows.txt
 runs 0 vectors record --unit model "${ampere[@]}" --rows 3 --json
 check 'a recording as JSON' [ "$(jq -c '[.rows[].d[0]]' in/stdout)" = "$(grep -v '^#' rows.txt | head -n 3 |

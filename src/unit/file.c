@@ -18,14 +18,19 @@ typedef struct {
 
 enum { MOST_ROWS = 1 << 24 /* most vectors held in memory, with their table; a recording has some 10,000 */ };
 
-/* Returns the FNV-1a hash of all operands. */
+/* Returns a hash of all operands. The shifts bring the high bits of numbers to the low bits, which select the entry:
+   the low bits of a power of two in FP64 are all zero. */
 static uint64_t hash_row(const smma_row_layout *layout, const smma_row *row) {
   uint64_t hash = UINT64_C(0xcbf29ce484222325);
   for (int p = 0; p < SMMA_PART_D; p++) {
     const smma_part *part = &layout->part[p];
-    for (int i = 0; i < part->count; i++) hash = (hash ^ smma_part_in(row, part)[i]) * UINT64_C(0x100000001b3);
+    for (int i = 0; i < part->count; i++) {
+      hash ^= smma_part_in(row, part)[i];
+      hash = (hash ^ hash >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+      hash ^= hash >> 32;
+    }
   }
-  return hash ^ hash >> 32;
+  return hash;
 }
 
 /* Returns the table's entry for the vector with these operands. If the table does not have the vector, the entry is
