@@ -68,9 +68,10 @@ static void *receive(size_t from, size_t *size) {
 
 static void share(void *bytes, size_t size) {
   MPI_Request request;
-  for (char *at = bytes; size; size -= (size_t)piece_of(size), at += MOST_AT_ONCE) {
+  for (char *at = bytes; size; size -= (size_t)piece_of(size)) {
     MPI_Ibcast(at, piece_of(size), MPI_BYTE, 0, MPI_COMM_WORLD, &request);
     finish(&request);
+    at += piece_of(size);
   }
 }
 
