@@ -1237,7 +1237,7 @@ fails 'convert of it' 'it is truncated$' vectors convert cut.bin --format text -
 fails 'a recording that was cut' '--unit: file:cut.bin: cut.bin: .* it is truncated$' test --unit file:cut.bin
 cp hundred.bin damaged.bin
 printf '\xff' | dd of=damaged.bin bs=1 seek=600 conv=notrunc 2>in/dd
-fails 'verify of a damaged file' 'damaged.bin: rows 1 to 100 have not their checksum: they are damaged' verify damaged.bin
+fails 'verify of a damaged file' 'damaged.bin: the checksum of rows 1 to 100 is wrong: they are damaged' verify damaged.bin
 fails 'convert of it' 'they are damaged$' vectors convert damaged.bin --format text -o cut.txt
 cp hundred.bin later.bin
 printf '\x02' | dd of=later.bin bs=1 seek=12 conv=notrunc 2>in/dd

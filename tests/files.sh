@@ -125,7 +125,7 @@ endless 'a header of 2^63 bytes' 'longer than the format allows' '\x00\x00\x00\x
 huge=$(head -c 512 rows.bin | od -An -v -tx1 | tr -d '\n' | sed 's/ /\\x/g')
 reader=(verify fifo)
 endless 'zeros behind a binary file' 'rows are [0-9]*: data follows them' '' cat rows.bin /dev/zero
-endless 'a binary header, then zeros' 'rows 1 to 20 have not their checksum|data follows' "$huge" cat /dev/zero
+endless 'a binary header, then zeros' 'the checksum of rows 1 to 20 is wrong|data follows' "$huge" cat /dev/zero
 endless 'its first byte, then zeros' 'begins nearly as a binary vector file does' '\x89' cat /dev/zero
 endless 'blank lines' '10000 lines without a row; this is no vector file' '' yes ''
 endless 'comments' '10000 lines without a row' '' yes '# nothing'

@@ -334,7 +334,7 @@ static void test_messages(void **state) {
     free(copy.bytes);
   }
   b.bytes[b.size - 10] ^= 1;
-  expect_error(b, "file: rows 1 to 2 have not their checksum: they are damaged");
+  expect_error(b, "file: the checksum of rows 1 to 2 is wrong: they are damaged");
   free(b.bytes);
 }
 
@@ -353,7 +353,7 @@ static void test_late_damage(void **state) {
   for (int i = 0; i < 17408; i++) assert_int_equal(smma_vector_next(reader, &row, &error), SMMA_VECTOR_ROW);
   assert_int_equal(smma_vector_place(reader), 17408);
   assert_int_equal(smma_vector_next(reader, &row, &error), SMMA_VECTOR_ERROR);
-  assert_string_equal(error.text, "file: rows 17409 to 18432 have not their checksum: they are damaged");
+  assert_string_equal(error.text, "file: the checksum of rows 17409 to 18432 is wrong: they are damaged");
   smma_vector_close(reader);
   fclose(stream);
   free(b.bytes);

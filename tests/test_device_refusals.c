@@ -66,7 +66,7 @@ static void test_memory(void **state) {
   assert_int_equal(smma_device_read("cuda", to, memory + 2, sizeof to - 2, NULL), SMMA_OK);
   assert_memory_equal(to, from + 2, sizeof to - 2);
   assert_int_equal(smma_device_read("cuda", to, from, sizeof to, &error), SMMA_INVALID_ARGUMENT);
-  assert_string_equal(error.text, "what is copied is not on the device: it is in the host's memory");
+  assert_string_equal(error.text, "the memory to copy is not on the device: it is in the host's memory");
   assert_int_equal(smma_device_write("cuda", NULL, from, 1, NULL), SMMA_INVALID_ARGUMENT);
   assert_int_equal(smma_device_allocate("avx2", 1, &none, &error), SMMA_NO_KERNEL);
   assert_null(none);

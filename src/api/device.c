@@ -74,7 +74,7 @@ static smma_status copy(const char *name, void *to, const void *from, size_t byt
   if (!device) return SMMA_NO_KERNEL;
   if (bytes && !device->driver->holds(device->state, there, why)) {
     smma_device_unlock(device);
-    return smma_set_error(error, SMMA_INVALID_ARGUMENT, "what is copied is not on the device: it is %s", why);
+    return smma_set_error(error, SMMA_INVALID_ARGUMENT, "the memory to copy is not on the device: it is %s", why);
   }
   done = device->driver->wait(device->state, why);
   if (to_device)

@@ -85,7 +85,8 @@ const char *smma_status_text(smma_status status) {
     case SMMA_NO_KERNEL: return "there is no such kernel on this CPU, or its device cannot be used";
     case SMMA_INVALID_PLAN: return "this product cannot follow the plan";
     case SMMA_DEVICE_FAILED: return "the device failed";
-    case SMMA_INVALID_SPARSITY: return "a sparse instruction needs A's metadata, which a dense one has no place for";
+    case SMMA_INVALID_SPARSITY:
+      return "a sparse instruction needs the metadata of A, and a dense instruction takes none";
     case SMMA_NOT_FOUND: return "there is nothing of that name";
     case SMMA_AMBIGUOUS: return "the name fits instructions that compute differently";
     case SMMA_INVALID_TEXT: return "the text describes no custom unit or plan";

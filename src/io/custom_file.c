@@ -25,8 +25,8 @@ bool smma_is_custom_file(const char *name) {
   return strchr(name, '/') || (length >= ending && strcmp(name + length - ending, ".json") == 0);
 }
 
-/* Reports whether a path is read back as it is written into a vector file's header. Readers remove blanks around a
-   value and commas after it, and line ends and other control characters cannot stand in it. */
+/* Reports whether a vector file's header can hold a path. Readers of a header remove blanks around a value and commas
+   after it. Line ends and other control characters are not allowed in a value. */
 static bool is_header_value(const char *path) {
   const size_t length = strlen(path);
   for (const char *c = path; *c; c++)

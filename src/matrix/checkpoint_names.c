@@ -79,8 +79,8 @@ static bool is_end_of_elements(const char *text) {
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Reports whether `query` may be a short form of a name that goes on with `rest`: "layers.1" is none of "layers.10",
-   and "l.weight" none of "l.weight_scale". */
+/* Reports whether `query` may be a short form of a name that goes on with `rest`: "layers.1" is not a short
+   form of "layers.10", nor is "l.weight" one of "l.weight_scale". */
 static bool is_short_form(const char *query, const char *rest) {
   const size_t length = strlen(query);
   size_t before;

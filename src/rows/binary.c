@@ -464,7 +464,7 @@ static smma_vector_status fail_block(const smma_binary_reader *r, smma_error *er
     case BLOCK_SHORTENED: smma_fail(error, "%s: the file was shortened while it was read", r->path); break;
     case BLOCK_TOO_WIDE: fail_wide(r, error); break;
     default:
-      smma_fail(error, "%s: rows %llu to %llu have not their checksum: they are damaged", r->path, from, to);
+      smma_fail(error, "%s: the checksum of rows %llu to %llu is wrong: they are damaged", r->path, from, to);
       break;
   }
   return SMMA_VECTOR_ERROR;
