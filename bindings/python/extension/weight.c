@@ -35,15 +35,16 @@ static PyObject *stored_parts(const smma_tensor *t) {
                        array_of_matrix(SMMA_F32, t->data, t->rows, t->columns));
 }
 
-/* Returns the parts of a matrix of plain numbers, in python_weight's order: its elements and the name of their format;
-   no scale factors. */
+/* Returns the parts of a matrix of plain numbers, in python_weight's order: its elements and the name of their format,
+   or of NumPy's dtype ("uint64") for integers that are not one of the formats; no scale factors. The two kinds of names
+   are distinct: "u8" is a format of 8 bits, and NumPy's uint64. */
 static PyObject *plain_parts(const smma_tensor *t) {
   static const smma_format of_bytes[] = {[1] = SMMA_U8, [2] = SMMA_F16, [4] = SMMA_F32, [8] = SMMA_F64};
   const bool is_named = t->format != SMMA_NO_FORMAT;
   PyObject *values = array_of_matrix(is_named ? t->format : of_bytes[t->bytes], t->data, t->rows, t->columns);
-  const char *kind = t->integers == SMMA_UNSIGNED_INTEGERS ? "u" : t->integers ? "i" : "V";
-  char dtype[8];
-  snprintf(dtype, sizeof dtype, "%s%d", kind, t->bytes);
+  const char *kind = t->integers == SMMA_UNSIGNED_INTEGERS ? "uint" : t->integers ? "int" : "V";
+  char dtype[16];
+  snprintf(dtype, sizeof dtype, "%s%d", kind, t->integers ? 8 * t->bytes : t->bytes);
   return Py_BuildValue("(NOdnnsO)", values, Py_None, 1.0, (Py_ssize_t)0, (Py_ssize_t)0,
                        is_named ? smma_format_text(t->format) : dtype, Py_None);
 }

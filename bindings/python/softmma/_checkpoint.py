@@ -95,7 +95,7 @@ def _weight(path: Path, name: str | None, archive: bytes | None) -> StoredWeight
     values, scales, factor, rows, columns, form, numbers = _core.weight(str(path), name, archive)
     if form[0] == "V":
         raise ValueError(f"{path}: its type has no name; load it with numpy.load, and view it as its dtype")
-    if form[0] in "iu" and form[1:].isdigit():
+    if form.startswith(("int", "uint")):
         values = values.view(form)
     if numbers is None:
         numbers = _as_numbers(path, values)
@@ -143,10 +143,12 @@ def _chosen(path: Path, tensors: Mapping[str, Any], name: str | None) -> tuple[s
 
 
 def _joined(path: Path, tensors: Mapping[str, _Tensor], name: str | None) -> tuple[Path, str, bytes]:
-    """Returns the path, the chosen tensor's name, and a .safetensors file of all tensors of its layer."""
+    """Returns the path, the chosen tensor's name, and a .safetensors file of all tensors of its layer. If the name
+    has no layer, the file has the tensors whose names begin like it."""
     full, number = _chosen(path, tensors, name)
     layer = full.rpartition(".")[0]
-    of_layer = {other: tensor for other, tensor in tensors.items() if other.rpartition(".")[0] == layer}
+    start = "" if layer else full.removesuffix("_packed").removesuffix("_blocks")
+    of_layer = {n: t for n, t in tensors.items() if n.rpartition(".")[0] == layer and n.startswith(start)}
     return path, full if number is None else f"{full}[{number}]", _archive(of_layer)
 
 
@@ -169,6 +171,15 @@ def _is_pytorch(path: Path) -> bool:
         raise ValueError(f"{path}: {error}; the file is damaged") from None
 
 
+def _nameless(path: Path, name: str) -> Callable[[], bytes]:
+    """Returns a function that refuses to read an array whose type NumPy does not store by name."""
+
+    def read() -> bytes:
+        raise ValueError(f"{path}: {name}: its type has no name in the file; save it as .safetensors")
+
+    return read
+
+
 def _of_npz(path: Path) -> dict[str, _Tensor]:
     found = {}
     try:
@@ -181,7 +192,7 @@ def _of_npz(path: Path) -> dict[str, _Tensor]:
                         continue
                     raise
                 if x.dtype.kind == "V":
-                    raise ValueError(f"{path}: {name}: its type has no name in the file; save it as .safetensors")
+                    found[name] = _Tensor("", x.shape, _nameless(path, name))
                 if x.dtype.name in _DTYPES:
                     found[name] = _Tensor(
                         _DTYPES[x.dtype.name], x.shape, x.astype(x.dtype.newbyteorder("<"), "C").tobytes

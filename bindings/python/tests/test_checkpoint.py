@@ -292,6 +292,13 @@ def test_npz(tmp_path, command):
     np.save(tmp_path / "large.npy", np.int64([[2**53 + 1]]))
     with pytest.raises(ValueError, match="float64 does not hold its integers exactly"):
         softmma.load_weight(tmp_path / "large.npy")
+    for sign in "ui":
+        for size in 1, 2, 4, 8:
+            x = np.arange(16, dtype=f"{sign}{size}").reshape(2, 8)
+            np.save(tmp_path / "integers.npy", x)
+            w = softmma.load_weight(tmp_path / "integers.npy")
+            same(w.values.view(x.dtype), x)
+            assert w.values.itemsize == size and w.numbers.tolist() == x.tolist(), (sign, size)
     product = ("gemm", "--on", "H100:f16", tmp_path / "m.npz", "x.npy", "-o", "d.npy")
     _, line = command(*product, status=(2,), notes=True, cwd=tmp_path)
     assert (
@@ -525,6 +532,12 @@ def test_npz_of_types_without_names(tmp_path):
         softmma.load_weight(tmp_path / "w.npz", "l.weight")
     np.savez(tmp_path / "o.npz", **{"l.weight": np.ones((2, 4), F), "other": np.array([None])})
     same(softmma.load_weight(tmp_path / "o.npz", "l.weight").numbers, np.ones((2, 4), F))
+    for beside in "other", "other.weight", "other.weight_scale":
+        np.savez(tmp_path / "b.npz", **{"w": np.ones((2, 4), F), beside: np.ones((3, 4), FP8.dtype)})
+        same(softmma.load_weight(tmp_path / "b.npz", "w").numbers, np.ones((2, 4), F))
+    np.savez(tmp_path / "s.npz", weight=np.int8([[1, 2]]), weight_scale=np.ones((1, 1), FP8.dtype))
+    with pytest.raises(ValueError, match="weight_scale: its type has no name"):
+        softmma.load_weight(tmp_path / "s.npz", "weight")
     (tmp_path / "cut.npz").write_bytes((tmp_path / "o.npz").read_bytes()[:200])
     with pytest.raises(ValueError, match="cut.npz: .*damaged"):
         softmma.load_weight(tmp_path / "cut.npz", "l.weight")
