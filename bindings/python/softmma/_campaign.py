@@ -311,7 +311,9 @@ def verify(
     elif isinstance(paths, (str, os.PathLike)):
         files = (paths,)
     elif paths is not None:
-        files = paths
+        files = tuple(paths)
+        if not files:
+            raise ValueError("paths: the list is empty; give vector files or folders")
     if rows is not None:
         if len(rows) not in (4, 6):
             raise ValueError(f"rows: {len(rows)} arrays; give (a, b, c, d) or (a, b, c, d, scale_a, scale_b)")

@@ -124,8 +124,11 @@ def coverage_files(*paths: str | os.PathLike[str], search: int = 0, seed: int = 
 
     For example ``softmma.coverage_files("rows.txt", "counts.json")``.
 
-    Raises ValueError, with the line, for a file that is neither, was changed, or was counted under another rule.
+    Raises ValueError, with the line, for a file that is neither, was changed, or was counted under another rule; and
+    without files.
     """
+    if not paths:
+        raise ValueError("paths: no file is given; give vector files or files of counts")
     search, seed = checked("search", search), checked("seed", seed)
     names = tuple(os.fspath(path) for path in paths)
     for name in names:

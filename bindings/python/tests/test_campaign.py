@@ -89,6 +89,12 @@ def test_recording(tmp_path):
         kept.write(tmp_path / "rows.parquet", "parquet")
 
 
+@pytest.mark.parametrize("call", [lambda: softmma.verify([]), lambda: softmma.coverage_files()])
+def test_no_file_is_an_error(call):
+    with pytest.raises(ValueError, match="^paths: "):
+        call()
+
+
 def test_verify_takes_only_numbers_of_the_formats():
     """A machine cannot have had other operands or results, so they are not rounded to those of the models."""
     on = {"on": "A100", "instr": "HMMA.16816.F16"}
