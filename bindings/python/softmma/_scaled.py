@@ -194,8 +194,8 @@ def scaled_matmul(
       ``swizzled`` they are in the layout of `swizzle_scales`. ``alpha`` is the product of NVFP4's tensor factors.
 
     Formats are the arrays' dtypes (float8_e4m3fn, float4_e2m1fn, ...). If the instruction keeps 13 bits of sums, the
-    sum moves to FP32 every 128 of K unless ``fast`` (`use_fast_accum`). ``alpha``, then ``bias`` (N numbers), act in
-    FP32 before D is rounded to ``out_dtype``.
+    sum moves to FP32 every 128 of K unless ``fast`` (`use_fast_accum`). Sums in another format (S32, FP64) are rounded
+    to FP32 first. ``alpha``, then ``bias`` (N numbers), act in FP32 before D is rounded to ``out_dtype``.
 
         >>> import numpy as np, softmma
         >>> x = softmma.round(np.full((2, 64), 3.0), "e4m3")
@@ -203,8 +203,8 @@ def scaled_matmul(
         [[576.0, 288.0], [1152.0, 576.0]]
 
     Which of these are recorded from a GPU and which follow the rule above without a measurement is in
-    docs/libraries.md. Raises ValueError for factors of other shapes or formats, LookupError for a unit that does not
-    multiply the formats.
+    docs/libraries.md. Raises ValueError for factors or a bias of other shapes or formats, LookupError for a unit that
+    does not multiply the formats.
     """
     a, b, scale_a, scale_b = map(np.asarray, (a, b, scale_a, scale_b))
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0]:
@@ -215,11 +215,15 @@ def scaled_matmul(
             f"scale_a is {scale_a.dtype} {scale_a.shape} and scale_b is {scale_b.dtype} {scale_b.shape} for {a.dtype} "
             f"{a.shape} x {b.dtype} {b.shape}; help(softmma.scaled_matmul) lists the factors"
         )
+    if bias is not None:
+        bias = np.asarray(bias, np.float32)
+        if bias.shape != (b.shape[1],):
+            raise ValueError(f"bias is {bias.shape}, but b has {b.shape[1]} columns")
     instruction = instruction_for(on, scaling.kind, (_core.format(a.dtype), _core.format(b.dtype)))
     d = scaled_product(a, b, scaling, instruction, fast, threads=threads, kernel=kernel)
-    d = times_factors(d, scaling.kind, scaling.scale_a, scaling.scale_b)
+    d = times_factors(d.astype(np.float32, copy=False), scaling.kind, scaling.scale_a, scaling.scale_b)
     d = d if alpha == 1 else d * np.float32(alpha)
     if bias is not None:
-        d = d + np.asarray(bias, np.float32)
+        d = d + bias
     result: NDArray[Any] = d if out_dtype == "f32" else round(d, out_dtype)
     return result

@@ -312,6 +312,14 @@ def test_torch_scaled_rows(generator):
     bias = generator.standard_normal(5).astype(np.float32)
     d = softmma.matmul(a, b, plan="torch:_scaled_mm", alpha=one * other.item()) + bias
     same(softmma.scaled_matmul(a, b, one, other, bias=bias, out_dtype="bf16"), softmma.round(d, "bf16"))
+    for shape in (6,), (1,), (4, 1), (4, 5), ():
+        with pytest.raises(ValueError, match=r"^bias is \(.*\), but b has 5 columns"):
+            softmma.scaled_matmul(a, b, one, other, bias=np.ones(shape))
+    with pytest.raises(LookupError, match="dtype: None is no number format"):
+        softmma.scaled_matmul(a, b, one, other, out_dtype=None)
+    for dtype, on in ((np.int8, "A100"), (np.float64, "A100"), (np.float16, "H100")):
+        d = softmma.scaled_matmul(np.full((1, 4), 3, dtype), np.full((4, 1), 5, dtype), one, np.float32(1), on=on)
+        same(d, np.float32([[60]]) * one)
     rows, columns = (generator.uniform(0.5, 2, s).astype(np.float32) for s in ((4, 3), (3, 5)))
     blocks = softmma.matmul(a, b, plan=softmma.plan("torch:_scaled_mm:1x128,128x128", out_dtype="bf16"), scale_a=rows, scale_b=columns)
     same(blocks, softmma.matmul(a, b, plan="deepgemm", scale_a=rows, scale_b=columns))
