@@ -243,11 +243,14 @@ static PyArrayObject *spread(const product *p, int operand, PyArrayObject *x) {
   return dense;
 }
 
-/* Lays out all operands. If a multiplier is used, skips B and its scale factors, which the multiplier already holds. */
+/* Reports whether a multiplier holds the operand already: B or its scale factors. */
+static bool is_held(const product *p, int operand) { return p->multiplier && (operand == B || operand == SCALE_B); }
+
+/* Lays out the operands that no multiplier holds. */
 static bool lay_out_operands(product *p) {
   for (int i = 0; i < OPERANDS; i++) {
     PyArrayObject **x = &p->operand[i];
-    if (!*x || (p->multiplier && (i == B || i == SCALE_B))) continue;
+    if (!*x || is_held(p, i)) continue;
     *x = p->multiplier ? spread(p, i, *x) : lay_out(i, *x);
     if (!*x) return false;
   }
@@ -460,11 +463,12 @@ static bool is_encoded(PyArrayObject *x, const char *name, smma_format format) {
   return false;
 }
 
+/* Rounds the operands that no multiplier holds to the formats that are multiplied. */
 static bool encode_operands(product *p) {
   const smma_instruction *i = p->instruction;
   const smma_format format[OPERANDS] = {i->a, i->b, i->c, p->d, p->scale, p->scale};
   for (int x = 0; x < OPERANDS; x++) {
-    if (!p->operand[x]) continue;
+    if (!p->operand[x] || is_held(p, x)) continue;
     if (p->on_device && !is_encoded(p->operand[x], names[x], format[x])) return false;
     const int rounding = x == A || x == B ? operand_rounding_named(p->round_in, i, p->with.plan, format[x])
                                           : (int)SMMA_ROUND_NEAREST_EVEN;

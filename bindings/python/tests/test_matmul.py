@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 import warnings
 
 import ml_dtypes
@@ -164,6 +165,17 @@ def test_plans_of_blocks(generator, format):
     same(multiplier.matmul(a.values[1], scale_a=a.scales), one_a)
     with pytest.raises(ValueError, match="takes scale factors"):
         multiplier.matmul(a.values)
+
+
+def test_multipliers_do_not_round_b_again():
+    """A product by a multiplier rounds only A and C: it allocates no memory as large as B."""
+    k = 2048
+    multiplier = softmma.Multiplier(np.ones((k, k), np.float32), on="A100", in_dtype="tf32")
+    tracemalloc.start()
+    assert (multiplier.matmul(np.ones((1, k), np.float32)) == k).all()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < k * k
 
 
 def test_a_plan_keeps_what_b_was(operands):
