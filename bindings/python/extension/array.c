@@ -86,7 +86,7 @@ smma_format array_format_named(PyObject *object, const char *what) {
     const char *name = text_of(object);
     if (!name) return SMMA_NO_FORMAT;
     format = smma_format_find(name);
-  } else if (PyArray_DescrConverter(object, &dtype)) {
+  } else if (object != Py_None && PyArray_DescrConverter(object, &dtype)) { /* for None it returns float64 */
     format = format_of_type(dtype->type_num);
     Py_DECREF(dtype);
   } else {

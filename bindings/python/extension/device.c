@@ -9,7 +9,7 @@
 
 /* ---- DLPack's structs ---- */
 
-enum { DL_CUDA = 2, DL_CUDA_MANAGED = 13, BITS_OF_BYTE = 8 };
+enum { DL_CUDA = 2 };
 
 typedef struct {
   int32_t type, id;

@@ -320,11 +320,17 @@ static bool read_formats(const choice *x, const array_formats *arrays, smma_form
   return true;
 }
 
-/* Checks that formats that are given together with an instruction's name are those of this instruction. */
+/* Checks that formats that are given together with an instruction's name are those of this instruction. Formats
+   without scale factors ("e2m1") also name a block-scaled instruction's elements. */
 static const smma_instruction *check_named(const smma_instruction *i, const choice *x, const smma_formats *f) {
-  bool in = x->in == Py_None || (f->a == i->a && f->b == i->b);
+  const bool scales = !f->scale_block || (f->scale_block == i->scale_block && f->scale == i->scale);
+  bool in = x->in == Py_None || (f->a == i->a && f->b == i->b && scales);
   bool out = x->out == Py_None || f->d == i->d;
   if (in && out) return i;
+  if (!scales && i->scale_block)
+    return PyErr_Format(PyExc_ValueError, "in_dtype: %s has scale factors in %s, one for %d elements; leave it out",
+                        i->name, smma_format_name(i->scale), i->scale_block),
+           NULL;
   PyErr_Format(PyExc_ValueError, "%s: %s computes %s x %s -> %s; leave it out", in ? "out_dtype" : "in_dtype", i->name,
                smma_format_name(i->a), smma_format_name(i->b), smma_format_name(i->d));
   return NULL;

@@ -17,7 +17,7 @@ _ANY_STREAM = -1  # DLPack's "no stream": the producer waits for nothing, becaus
 def number(kernel: str | None) -> int | None:
     """Returns the index of the CUDA device that a kernel's name denotes ("cuda": 0), or None for another kernel."""
     name, _, index = (kernel or "").partition(":")
-    return (int(index) if index.isdigit() else 0) if name == "cuda" else None
+    return (int(index) if index.isascii() and index.isdigit() else 0) if name == "cuda" else None
 
 
 def is_there(x: Any) -> bool:

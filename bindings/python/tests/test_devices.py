@@ -51,7 +51,7 @@ def test_fork(device):
     assert os.waitpid(child, 0)[1] == 0
 
 
-@pytest.mark.parametrize("name", ["cuda:99", "opencl:99"])
+@pytest.mark.parametrize("name", ["cuda:99", "opencl:99", "cuda:²"])
 def test_no_such_device(name):
     a = np.ones((1, 16), np.float16)
     with pytest.raises(ValueError, match="is not there|there is no device 99|no driver|cannot|CUDA"):

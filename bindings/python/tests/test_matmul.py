@@ -540,6 +540,17 @@ def test_errors_of_scales():
         scale_b=b.scales[:, :2],
         **on,
     )
+    scales = {"scale_a": a.scales, "scale_b": b.scales}
+    softmma.matmul(a.values, b.values, **on, **scales, in_dtype="mxfp8")
+    softmma.matmul(a.values, b.values, **on, **scales, in_dtype="e4m3")
+    a, b = (softmma.quantize(np.ones(s), "nvfp4", axis=x) for s, x in (((2, 64), 1), ((64, 3), 0)))
+    on["instr"] = "tcgen05.m128n8k64.block16.f32.e2m1.e2m1.ue4m3"
+    scales = {"scale_a": a.scales, "scale_b": b.scales}
+    words = "has scale factors in ue4m3, one for 16 elements; leave it out"
+    fails(ValueError, words, a.values, b.values, **on, **scales, in_dtype="mxfp4")
+    unscaled = {"on": "H100", "instr": "wgmma.m64n8k32.f32.e4m3.e4m3"}
+    fails(ValueError, "in_dtype: .* leave it out", a.values, b.values, **unscaled, in_dtype="mxfp8")
+    fails(LookupError, "in_dtype: None is no number format", a.values, b.values, in_dtype=("f16", None))
     fails(LookupError, "hopper has no block-scaled", a.values, b.values, scale_a=a.scales, scale_b=b.scales)
 
 
