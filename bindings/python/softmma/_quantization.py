@@ -417,7 +417,8 @@ class Quantized(NamedTuple):
 def _warn_of_loss(format: str, x: NDArray[Any], q: Prepared, block: int, s: Statistics) -> None:
     """Warns of losses: infinity and NaN, saturation other than the format's intended one, blocks that became zero."""
     assert q.scales is not None
-    special = int(x.size - np.isfinite(x).sum())
+    with np.errstate(over="ignore"):  # NVFP4's factors are computed in FP32, in which larger numbers are infinite
+        special = int(x.size - np.isfinite(x.astype(np.float32) if format == "nvfp4" else x).sum())
     starts = range(0, x.shape[-1], block)
     parts = (x, q.values.reshape(x.shape))
     given, kept = (np.add.reduceat(y != 0, starts, -1, np.int64) for y in parts) if x.size else (x, x)
@@ -462,8 +463,8 @@ def quantize(
     choose other factors, as in `softmma.recipes.Operand`: ``scale_rounding="even"`` for the exponents of MXFP4
     checkpoints, ``formula="modelopt"`` for NVFP4 checkpoints of ModelOpt.
 
-    A RuntimeWarning counts elements that were infinite or NaN, saturated in NVFP4, or became NaN, and blocks that
-    became zero.
+    A RuntimeWarning counts elements that were infinite or NaN (for NVFP4, in FP32), saturated in NVFP4, or became NaN,
+    and blocks that became zero.
 
     Returns ``values`` with x's shape, ``scales`` with one number for each block, and ``factor``. The values of MXINT8
     are encodings in uint8, because NumPy has no type for them; viewed as int8, they are 64 times the numbers. Raises

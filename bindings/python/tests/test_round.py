@@ -247,6 +247,19 @@ def test_special_values_in_blocks_are_told(x, name):
         softmma.quantize([x, *[1.0] * 31], name)
 
 
+def test_numbers_beyond_fp32_are_told_for_nvfp4():
+    """NVFP4's factor of the tensor is computed in FP32, so these numbers make it infinite."""
+    with pytest.warns(RuntimeWarning, match="32 values were infinite or NaN"):
+        q = softmma.quantize([[0.0] * 32, [1e300] * 32], "nvfp4")
+    assert np.isinf(q.factor)
+
+
+def test_none_is_no_format():
+    for call in lambda: softmma.round([0.1], None), lambda: softmma.dtype(None):
+        with pytest.raises(LookupError, match="None is no number format"):
+            call()
+
+
 # ---- IEEE P3109 ----
 
 P3109_MODES = {
