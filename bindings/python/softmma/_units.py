@@ -247,7 +247,8 @@ class Custom(Instruction):
             return NotImplemented
         return _core.custom_text(self._handle) == _core.custom_text(other._handle)
 
-    __hash__ = Instruction.__hash__
+    def __hash__(self) -> int:
+        return hash(_core.custom_text(self._handle))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Custom, (self.to_custom(),)
@@ -419,7 +420,7 @@ def find(on: str | None, words: str = "") -> InstructionList:
 def _answers(i: Instruction, word: str) -> bool:
     if any(word in text.lower() for text in (i.name, i.model, *i.aliases)):
         return True
-    if any(name.startswith(word) and (i.a, i.scale) == parts[:2] for name, parts in BLOCK_FORMATS.items()):
+    if any(name.startswith(word) and (i.a, i.scale, i.scale_block) == parts for name, parts in BLOCK_FORMATS.items()):
         return True
     try:
         return _core.format(word) in (i.a, i.b, i.c, i.d, i.scale)

@@ -247,6 +247,13 @@ def test_find(on, words, name):
     assert name in [i.name for i in softmma.find(on, words)]
 
 
+@pytest.mark.parametrize("name", ["mxfp8_e4m3", "mxfp4", "nvfp4"])
+def test_find_blocks(name):
+    f = softmma.format(name)
+    for i in softmma.find(None, name):
+        assert (i.a, i.scale, i.scale_block) == (f.element.name, f.scale.name, f.block)
+
+
 def test_find_nothing():
     with pytest.raises(
         LookupError, match="H100 has no instruction that answers to 'wgmma fp4'; inputs there are: .*e4m3"
@@ -306,6 +313,9 @@ def test_customs_are_equal_if_their_descriptions_are():
     assert [x.d.view(np.uint32).max() for x in softmma.compare(a, b, [one, other])] == [0x7FFFFFFF, 0x7FC00000]
     with pytest.raises(ValueError, match="given twice"):
         softmma.compare(a, b, [one, same])
+    copied = pickle.loads(pickle.dumps(softmma.Custom(REPOSITORY / "examples" / "custom" / "sticky.json")))
+    read = softmma.Custom(REPOSITORY / "examples" / "custom" / "sticky.json")
+    assert copied == read and {copied} == {read}
 
 
 def test_custom_from_a_file():
