@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from softmma import _core
 from softmma._plans import Plan, handle_of
-from softmma._units import Instruction, dtype, text_of
+from softmma._units import Instruction, text_of
 from softmma._value import result, to_pandas
 
 
@@ -254,9 +254,9 @@ def claim(
 ) -> Claim:
     """Checks whether D is exactly the product it is claimed to be.
 
-    ``what`` is an instruction, "GPU", "GPU:FORMAT" or "GPU:INSTRUCTION", computed as one chain. With ``on``, ``what``
-    is a plan, or "none" for one chain, around the instruction ``instr`` of that GPU (default: the GPU's preferred one
-    for the formats). The other arguments are as in `match`.
+    ``what`` is an instruction, "GPU", "GPU:FORMAT", "GPU:A:B" or "GPU:INSTRUCTION", computed as one chain. With ``on``,
+    ``what`` is a plan, or "none" for one chain, around the instruction ``instr`` of that GPU (default: the GPU's
+    preferred one for the formats). The other arguments are as in `match`.
 
         >>> import numpy as np, softmma
         >>> a = np.array([[1, 2**-12, 2**-12]], "f2")
@@ -275,10 +275,10 @@ def claim(
     elif isinstance(what, Instruction):
         asked = what, None, None  # type: ignore[assignment]
     else:
-        gpu, more = _core.split_target(text_of(what, "what", "an Instruction, 'GPU:FORMAT', or with on= a plan"))
+        text_of(what, "what", "an Instruction, 'GPU:FORMAT', or with on= a plan")
         if _is_plan(what):
             raise ValueError(f"what: '{what}' is a plan; on, the name of its GPU, is missing")
-        asked = gpu, *_format_or_name(more)
+        asked = what, None, None
     text = what if isinstance(what, str) else what.name if isinstance(what, Instruction) else plan.name if plan else ""
     value, notes, _ = _core.match(
         a, b, d, c, scale_a, scale_b, bias, in_dtype, out_dtype, None, (text, handle_of(plan), *asked), round_in, alpha,
@@ -301,13 +301,3 @@ def _is_plan(what: Any) -> bool:
     except (LookupError, OSError, ValueError):
         return False
     return True
-
-
-def _format_or_name(more: str | None) -> tuple[str | None, str | None]:
-    """Returns MORE of "GPU:MORE" as ``instr`` and ``in_dtype``."""
-    try:
-        for name in (more or "f16").split(","):
-            dtype(name)
-    except LookupError:
-        return more, None
-    return None, more

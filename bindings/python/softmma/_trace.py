@@ -15,7 +15,6 @@ from softmma._targets import (
     AnyPlan,
     label,
     named_results,
-    own_format,
     product,
     read_c,
     several,
@@ -129,7 +128,7 @@ def trace(
     listed = targets(several(on, "on"), plan, round_in)
     c = read_c(c, several(on, "on"), *(arguments.get(name) for name in ("instr", "in_dtype", "out_dtype")))
     given = tuple(product(label(t.unit), t, a, b, c, arguments) for t in listed)
-    if "in_dtype" not in arguments and "instr" not in arguments and own_format(np.asarray(a), np.asarray(b)) == "f16":
+    if "in_dtype" not in arguments and "instr" not in arguments and np.asarray(a).dtype == np.asarray(b).dtype == "f2":
         warn_of_f16([t.unit for t in listed], target_instruction(listed[0].unit, None, "f16", None), 2)
     modes = round_in is not None and not isinstance(round_in, str)
     place = at if at is None or isinstance(at, str) else tuple(at)

@@ -174,5 +174,9 @@ def test_targets_behind_a_colon():
         softmma.match(a, b, d, on="V100:f16", in_dtype="f16")
     with pytest.raises(ValueError, match="sparse: it does not multiply two whole matrices"):
         softmma.match(a, b, d, on="A100:mma.sp.m16n8k16.f32.f16.f16.f32")
+    for what in "V100", "V100:f16", "V100:f16:f16", "V100:f16,f16", "V100:mma.m8n8k4.f32.f16.f16.f32":
+        assert softmma.claim(a, b, d, what), what
+    with pytest.raises(LookupError, match="no instruction for nvfp4"):
+        softmma.claim(a, b, d, "H100:nvfp4")
     with pytest.raises(ValueError, match="'none' is a plan; on, the name of its GPU, is missing"):
         softmma.claim(a, b, d, "none")

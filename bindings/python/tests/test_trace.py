@@ -1,6 +1,7 @@
 """softmma.trace: the last sum equals the product's element, errors are exact, and the point at which targets diverge is
 found."""
 
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -111,6 +112,17 @@ def test_operands():
     assert target.steps["sum"].tolist() == [16, -7, -2, 0]
     assert target.steps["kind"].tolist() == ["instruction"] + 3 * ["epilogue"]
     assert len(softmma.trace(x[:, :0], x[:, :0].T, at=(0, 0)).targets[0].steps) == 0
+
+
+def test_warning_of_f16():
+    """A target without a format computes in the arrays' own format; only if it is FP16 is there a warning."""
+    for dtype, a in ((np.float16, "f16"), (np.float64, "f64")):
+        x = np.ones((2, 16), dtype)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = softmma.trace(x, x.T, at=(0, 0), on=["H100:tf32", "A100"])
+        assert found.targets[1].instruction.a == a
+        assert [("computes in f16" in str(each.message)) for each in caught] == [True] * (a == "f16")
 
 
 def test_errors():
