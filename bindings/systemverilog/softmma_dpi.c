@@ -409,8 +409,9 @@ int softmma_dot_scaled(void *unit, const svOpenArrayHandle a, const svOpenArrayH
 
 /* ---- Rows ---- */
 
-/* For each batch of a caller, so many are made together. */
-enum { BATCHES = 16 };
+/* A stock holds the vectors of a call and, for the next calls, up to this many times as many, but no more than this
+   number of them. */
+enum { NEXT_CALLS = 15, MOST_NEXT_ROWS = 16384 };
 
 static void *fill_stock(void *to_fill) {
   stock *x = (stock *)to_fill;
@@ -463,6 +464,10 @@ static stock *find_stock(const char *function, model *m, const char *kind, uint6
   return x;
 }
 
+static size_t rows_of_stock(size_t rows) {
+  return rows + (rows < MOST_NEXT_ROWS / NEXT_CALLS ? NEXT_CALLS * rows : MOST_NEXT_ROWS);
+}
+
 static int make_rows(const char *function, void *unit, const char *kind, uint64_t seed, uint64_t first,
                      svOpenArrayHandle a, svOpenArrayHandle b, svOpenArrayHandle c, svOpenArrayHandle scale_a,
                      svOpenArrayHandle scale_b, svOpenArrayHandle d) {
@@ -489,7 +494,7 @@ static int make_rows(const char *function, void *unit, const char *kind, uint64_
         "aimed, or \"\" for the first eight in turn",
         kind);
   while (done < rows) {
-    const stock *x = find_stock(function, m, kind, seed, first + done, BATCHES * rows);
+    const stock *x = find_stock(function, m, kind, seed, first + done, rows_of_stock(rows));
     if (!x) return 1;
     const size_t from = (size_t)(first + done - x->request.first), have = x->request.rows - from;
     const size_t count = rows - done < have ? rows - done : have;
