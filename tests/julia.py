@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares bindings/julia/SoftMMA.jl with the header, without running Julia. Its struct must have the header's fields,
-in order and with their types, and its calls must have the functions' arguments. Called through ctypes with the
+"""Compares bindings/julia/SoftMMA.jl with the header, without running Julia. Its structs must have the header's
+fields, in order and with their types, and its calls must have the functions' arguments. Called through ctypes with the
 declarations of the file, the library must return the results of a GPU.
 
 Usage: julia.py LIBRARY SOURCE
@@ -29,8 +29,8 @@ def kind(c_type):
     return {"size_t": "Csize_t", "double": "Cdouble", "bool": "Bool"}.get(word, "Cint")  # int and enumerations
 
 
-def fields_of_header():
-    for part in re.search(r"typedef struct \{([^}]*)\} smma_gemm_arguments;", header).group(1).split(";"):
+def fields_of_header(struct):
+    for part in re.search(rf"typedef struct \{{([^}}]*)\}} {struct};", header).group(1).split(";"):
         if function := re.search(r"\(\*(\w+)\)", part):
             yield function.group(1), "pointer"
         elif part.strip():
@@ -49,10 +49,19 @@ def fail(message):
 
 if f"zeros(UInt8, 4 + {size_of_text})" not in julia:
     fail(f"the text of smma_error has {size_of_text} bytes")
-body = re.search(r"mutable struct GemmArguments\n(.*?)    GemmArguments\(\)", julia, re.DOTALL).group(1)
-fields = [(name, word(julia_type)) for name, julia_type in re.findall(r"(\w+)::(\S+)", body)]
-if fields != list(fields_of_header()):
-    fail(f"GemmArguments differs from smma_gemm_arguments: {set(fields) ^ set(fields_of_header()) or 'order'}")
+
+
+def checked_fields(julia_struct, struct):
+    """Returns the fields of a struct of the file, after comparing them with the header's."""
+    body = re.search(rf"mutable struct {julia_struct}\n(.*?)    {julia_struct}\(\)", julia, re.DOTALL).group(1)
+    fields = [(name, word(julia_type)) for name, julia_type in re.findall(r"(\w+)::(\S+)", body)]
+    if fields != list(fields_of_header(struct)):
+        fail(f"{julia_struct} differs from {struct}: {set(fields) ^ set(fields_of_header(struct)) or 'order'}")
+    return fields
+
+
+fields = checked_fields("GemmArguments", "smma_gemm_arguments")
+fields_of_info = checked_fields("InstructionInfo", "smma_instruction_info")
 
 calls = re.findall(r"ccall\(\(:(\w+), library\), (\S+), \(([^()]*)\)", julia)
 if len(calls) != julia.count("ccall("):
@@ -72,6 +81,10 @@ class Arguments(ctypes.Structure):
     _fields_ = [(name, KINDS.get(julia_type, ctypes.c_void_p)) for name, julia_type in fields]
 
 
+class Info(ctypes.Structure):
+    _fields_ = [(name, KINDS.get(julia_type, ctypes.c_void_p)) for name, julia_type in fields_of_info]
+
+
 order, ok = (int(re.search(rf"const {name} = Cint\((\d)\)", julia).group(1)) for name in ("COLUMN_MAJOR", "OK"))
 a = ctypes.create_string_buffer(struct.pack("<8e", -8192, 2, 1, 2, 1, 2, 1, 2))  # two rows, stored column by column
 b = ctypes.create_string_buffer(struct.pack("<4e", 1024, -0.5, -0.25, -0.125))
@@ -87,4 +100,12 @@ library.smma_find.restype = ctypes.c_void_p
 found = library.smma_find(b"H100", b"wgmma.m64n8k16.f32.f16.f16", None)
 if library.smma_gemm(ctypes.c_void_p(found), ctypes.byref(g)) != ok or struct.unpack("<2f", d.raw) != (-0.75, 2047.25):
     fail(f"D is {struct.unpack('<2f', d.raw)}, not (-0.75, 2047.25)")
-print(f"{len(fields)} fields, {len(calls)} calls")
+
+info = Info()  # of an instruction whose D has larger elements than its C
+found = library.smma_find(b"V100", b"mma.m8n8k4.f32.f16.f16.f16", None)
+library.smma_describe(ctypes.c_void_p(found), ctypes.byref(info), ctypes.c_size_t(ctypes.sizeof(info)))
+library.smma_format_bytes.restype = ctypes.c_size_t
+sizes = [library.smma_format_bytes(format) for format in (info.a, info.b, info.c, info.d)]
+if sizes != [2, 2, 2, 4] or info.d != library.smma_format_find(b"f32") or info.instruction != found:
+    fail(f"the elements of A, B, C and D have {sizes} bytes, not 2, 2, 2 and 4")
+print(f"{len(fields) + len(fields_of_info)} fields, {len(calls)} calls")
