@@ -21,6 +21,7 @@ typedef struct {
   PyArrayObject *operand[OPERANDS]; /* NULL: not given */
   const char *round_in;             /* rounding mode of A and B; NULL: that of the instruction's library */
   bool named;                       /* formats are named, so that an unsigned C holds encodings */
+  bool with_flags;                  /* for exception flags, which no instruction with scale factors has */
   int axes;
   npy_intp shape[MOST_AXES]; /* leading axes */
 } rows;
@@ -93,8 +94,9 @@ static bool check_scales(const rows *r) {
   const smma_instruction *i = r->instruction;
   if (!r->operand[SCALE_A] == !i->scale_block && !r->operand[SCALE_B] == !i->scale_block) return true;
   PyErr_Format(PyExc_ValueError,
-               i->scale_block ? "%s takes scale factors; give scale_a and scale_b (softmma.quantize makes them)"
-                              : "%s takes no scale factors; leave out scale_a and scale_b",
+               !i->scale_block ? "%s takes no scale factors; leave out scale_a and scale_b"
+               : r->with_flags ? "%s has no exception flags: it takes scale factors"
+                               : "%s takes scale factors; give scale_a and scale_b (softmma.quantize makes them)",
                i->name);
   return false;
 }
@@ -195,7 +197,7 @@ bool tininess_named(const char *text, smma_tininess *tininess) {
 /* Returns (d, flags), from (a, b, c, choice, rounding mode or None, tininess or None). */
 PyObject *python_dot_flags(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS] = {[SCALE_A] = Py_None, [SCALE_B] = Py_None};
-  rows r = {.axes = 0};
+  rows r = {.with_flags = true};
   choice x = {.rounded = NULL};
   const char *when;
   smma_tininess tininess;

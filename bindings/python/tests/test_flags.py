@@ -225,6 +225,8 @@ def test_shapes_broadcast():
 def test_refusals():
     with pytest.raises(ValueError, match=r"has no exception flags: .*FP64 of NVIDIA"):
         softmma.dot_flags([1.0], [1.0], on="H100:f16")
+    with pytest.raises(ValueError, match="has no exception flags: it takes scale factors"):
+        softmma.dot_flags([1.0], [1.0], on="B200:mxfp8")
     with pytest.raises(ValueError, match="tininess: 'x' is neither 'before' nor 'after'"):
         softmma.dot_flags([1.0], [1.0], on="A100:f64", tininess="x")
 
