@@ -1,6 +1,7 @@
 /* D = softmma_gemm(GPU, alpha, A, B, beta, C, informat, outformat) for MATLAB and Octave, through MEX. All matrices are
-   double. alpha A and B are rounded to informat, and beta C to outformat, each to nearest even. D has the numbers that
-   the GPU's instruction returns, with one chain along K. C may be [] or 0, which both mean zero. */
+   double. alpha A and B are rounded to informat, and beta C to the format of the instruction's C. A and B are rounded as
+   libraries do, beta C to nearest even. D has the numbers that the GPU's instruction returns, with one chain along K. C
+   may be [] or 0, which both mean zero. */
 #include <stdlib.h>
 #include <string.h>
 

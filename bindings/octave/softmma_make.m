@@ -2,7 +2,7 @@ function softmma_make(folder, varargin)
 % SOFTMMA_MAKE  Makes the functions of the MATLAB Tensor Core toolbox (Khattak and Mikaitis, 2025) in a folder.
 %
 %   softmma_make(FOLDER, OPTION...) compiles softmma_gemm there, with the compiler's options ('-I/opt/softmma/include',
-%   '-L/opt/softmma/lib', none where the library is installed for all), and writes beside it a function for each GPU:
+%   '-L/opt/softmma/lib', none if the library is in a standard folder), and writes beside it a function for each GPU:
 %
 %   D = H100TC(alpha, A, B, beta, C, informat, outformat)     D = MI300XMC(alpha, A, B, beta, C, informat)
 %

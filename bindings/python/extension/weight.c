@@ -13,7 +13,7 @@ static PyObject *array_of_matrix(smma_format format, const void *data, size_t ro
 }
 
 /* Returns the parts of a block-scaled or quantised matrix: its elements, its scale factors as stored (one for each
-   block; None if there are none), and the other parts that python_weight returns. */
+   block; None if there are none), and what follows them in python_weight's tuple. */
 static PyObject *stored_parts(const smma_tensor *t) {
   const smma_stored *s = t->stored;
   char form[SMMA_STORED_TEXT];

@@ -97,8 +97,8 @@ def gen(
 ) -> dict[str, Any]:
     """Writes test vectors with the model's results as a vector file (docs/vector-files.md).
 
-    Vector i of a seed is the same on every machine. ``rows`` is the number of vectors (None: 1000). ``kind`` is a kind
-    of `rows` (default: the first six in turn). With ``cover`` the file begins with few vectors that make all events of
+    Vector i of a seed is the same on every machine. ``rows`` is the number of vectors (None: 1000; with ``cover``, only
+    the first ones). ``kind`` is a kind of `rows` (default: the first six in turn). With ``cover`` the file begins with few vectors that make all events of
     the rule's arithmetic happen, then similar ones up to ``rows``. ``format`` is "text", "binary", "readmemh", "csv",
     "json" or "jsonl". With ``flags`` each vector ends with its exception flags, with the ``tininess`` of `dot_flags`. The file
     appears only when it is complete. Returns the number of ``rows`` written; with ``cover`` also how many of them are the ``cover``, the

@@ -255,7 +255,8 @@ KINDS = ("random", "normal", "edge", "zeros", "tiny", "cancellation", "ill", "ne
 
 
 def check_kind(kind: str | None, none: str) -> None:
-    """Raises ValueError if there is no such kind. ``none`` says in the message which kinds None stands for."""
+    """Raises ValueError if there is no such kind. ``none`` names the kinds that None stands
+    for, for the message."""
     if kind is not None and (not isinstance(kind, str) or _core.row_kind(kind) is None):
         raise ValueError(f"kind: there is no {kind!r}; there are {', '.join(KINDS)}, and None for {none} in turn")
 

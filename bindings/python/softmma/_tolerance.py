@@ -183,7 +183,7 @@ def check_operands(a: Any, b: Any, c: Any, shape: Any, data: Any, seed: int, wit
     given = a is not None or b is not None
     if given and (shape is not None or data is not None or seed or with_c):
         name = "shape" if shape is not None else "data" if data is not None else "seed" if seed else "with_c"
-        raise ValueError(f"{name}: a and b say it; leave it out")
+        raise ValueError(f"{name}: it describes random data, and a and b are given; leave it out")
     if not given and c is not None:
         raise ValueError("c: it goes with a and b; with_c gives random data a C")
     if not given and round_in is not None:

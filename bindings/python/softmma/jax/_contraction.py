@@ -22,11 +22,11 @@ ROLES: tuple[Role, ...] = ("weights", "activations", "gradients")
 
 
 class Window(NamedTuple):
-    """An axis of a convolution: labels and sizes of pixels inside and outside, and of the filter's positions.
+    """An axis of a convolution: the labels and sizes of its input pixels ("inside"), its output pixels ("outside") and
+    the filter's positions.
 
-    inside * spread = outside * stride - padding + position * dilation. A convolution reads inside and writes outside.
-    A convolution with lhs_dilation is written as the convolution whose dgrad it is, with inside and outside exchanged
-    and a negative dilation.
+    inside * spread = outside * stride - padding + position * dilation. A convolution with lhs_dilation is the dgrad of
+    another convolution. It is written as this other one, with inside and outside exchanged and a negative dilation.
     """
 
     inside: int

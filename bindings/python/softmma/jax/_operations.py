@@ -99,7 +99,7 @@ def _by_unit(
     if any(operand.history for q in with_gradients(p) for operand in q.operands):
         raise ValueError(
             f"recipe {how.recipe.name!r}: delayed scaling needs histories=, at first softmma.jax.histories(recipe);"
-            " their gradient is what they are behind the step"
+            " their gradient is their new value, after the step"
         )
     emulated: Any = ClosedJaxpr(program.jaxpr.replace(eqns=equations), program.consts)
     return jaxpr_as_fun(emulated)(lhs, rhs)[0]

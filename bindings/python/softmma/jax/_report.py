@@ -25,7 +25,7 @@ class Emulated(NamedTuple):
 
 
 class Outside(NamedTuple):
-    """An operation left to JAX: its name, the arrays, and the number of places in the program."""
+    """An operation left to JAX: its name, the arrays, and the number of lines of the program that contain it."""
 
     operation: str
     arrays: str

@@ -556,7 +556,7 @@ def _retrace(
     cause = layer.cause[pair]
     why = {
         "own": "its inputs have the same bits in both, so the difference is this layer's own",
-        "inside": "its inputs have the same bits in both; a layer inside it parts first",
+        "inside": "its inputs have the same bits in both; the difference begins in a layer inside it",
         "inherited": "its inputs differ already, so the difference is not this layer's alone",
     }.get(cause, "")
     if cause in ("missing", "shape"):

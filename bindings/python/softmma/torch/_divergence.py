@@ -52,8 +52,8 @@ class Layer:
     ``infinite[x]`` count elements of a run. ``cause[x, y]``, for targets x and y, is
 
     - "equal": the same bits
-    - "own": the inputs are equal, the outputs differ, and no layer inside differs first
-    - "inside": the inputs are equal, the outputs differ, and a layer inside differs first
+    - "own": the inputs are equal, the outputs differ, and no layer inside causes it
+    - "inside": the inputs are equal, the outputs differ, and a layer inside causes it
     - "inherited": the inputs differ already
     - "shape": the shapes or dtypes differ; "missing": only one of the targets has this call
 
