@@ -114,6 +114,7 @@ GOOD_OF = {
         "b": np.ones((32, 3), np.float16), "on": "A100", "instr": SPARSE.name,
     },
     "softmma.trace": {"on": ["H100", "A100"], "at": (0, 0)},
+    "softmma.coverage_files": {"*": [ROWS]},
     "softmma.verify": {"paths": ROWS},
     "softmma.tree": {"f": lambda a, b: a @ b, "k": 8},
     "softmma.unit_tree": {"on": SMALL},
@@ -178,7 +179,8 @@ def good(name, function):
 def called(function, given):
     parameters = parameters_of(function)
     only = [given[name] for name, p in parameters.items() if p.kind is p.POSITIONAL_ONLY and name in given]
-    names = {name for name, p in parameters.items() if p.kind is p.POSITIONAL_ONLY}
+    only += given.get("*", ())
+    names = {"*", *(name for name, p in parameters.items() if p.kind is p.POSITIONAL_ONLY)}
     return function(*only, **{name: value for name, value in given.items() if name not in names})
 
 
