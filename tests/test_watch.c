@@ -7,6 +7,7 @@
 #include "compare/compare.h"
 #include "coverage/gen.h"
 #include "experiment/run.h"
+#include "isa/find.h"
 #include "report/report.h"
 #include "rows/copy.h"
 #include "support.h"
@@ -143,6 +144,7 @@ static size_t find_targets(smma_product_target target[SMMA_MOST_TARGETS]) {
   const size_t count = smma_find_targets(&formats, target);
   assert_true(count > 1);
   for (size_t t = 0; t < count; t++) {
+    assert_true(smma_gpu_has(target[t].label, target[t].instruction->name));
     smma_gemm_defaults(&target[t].product, sizeof target[t].product);
     target[t].product.scale_d = 1;
   }

@@ -34,10 +34,11 @@ uint64_t smma_view_element(const smma_matrix_view *v, size_t row, size_t column)
   return smma_load(smma_format_bytes(v->format), v->data, smma_index_of(v->order, v->leading, row, column));
 }
 
-static const char *gpu_of(smma_arch_id arch) {
-  for (size_t i = 0; i < smma_gpu_count; i++)
-    if (smma_gpus[i].arch == arch) return smma_gpus[i].name;
-  return smma_architectures[arch].name;
+/* Returns the first GPU that has the instruction. An extension of a CPU has only some of its architecture. */
+static const char *gpu_of(const smma_instruction *i) {
+  for (size_t g = 0; g < smma_gpu_count; g++)
+    if (smma_gpus[g].arch == i->arch && smma_gpu_has(smma_gpus[g].name, i->name)) return smma_gpus[g].name;
+  return smma_arch_name(i);
 }
 
 _Static_assert((int)SMMA_ARCH_COUNT <= (int)SMMA_MOST_TARGETS, "room for a target of each architecture");
@@ -47,7 +48,7 @@ size_t smma_find_targets(const smma_formats *formats, smma_product_target target
   for (int arch = 0; arch < SMMA_ARCH_COUNT; arch++) {
     const smma_instruction *i = smma_resolve_formats(smma_architectures[arch].name, formats, NULL);
     if (i && smma_architectures[arch].listed && smma_has_bound(i))
-      target[count++] = (smma_product_target){.label = gpu_of((smma_arch_id)arch), .instruction = i};
+      target[count++] = (smma_product_target){.label = gpu_of(i), .instruction = i};
   }
   return count;
 }
