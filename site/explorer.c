@@ -288,6 +288,11 @@ int site_set_hex(int part, int index, const char *digits) {
   return 0;
 }
 
+/* Encodes a number in the format of an operand, rounded as the command rounds operands of the instruction. */
+static uint64_t rounded_operand(const smma_instruction *i, smma_format format, double x) {
+  return smma_format_encode(format, x, smma_operand_rounding(i, NULL, format), SMMA_OVERFLOW_DEFAULT);
+}
+
 int site_set_value(int part, int index, const char *text) {
   const smma_format format = layout.part[part].format;
   char *stop;
@@ -295,7 +300,7 @@ int site_set_value(int part, int index, const char *text) {
   const double value = strtod(text, &stop);
   if (stop == text || *stop) return -1;
   const bool out_of_range = errno == ERANGE;
-  const uint64_t code = smma_format_encode(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+  const uint64_t code = rounded_operand(&shape, format, value);
   const double rounded = smma_format_decode(format, code);
   *element(part, index) = code;
   return out_of_range || (rounded != value && !(isnan(value) && isnan(rounded)));
@@ -433,7 +438,7 @@ const char *site_take(int index) {
   smma_error error;
   smma_vector_header header;
   smma_row found = {.c = 0};
-  if (read_rows(index, &header, &found, &error) != index + 1) {
+  if (index < 0 || read_rows(index, &header, &found, &error) != index + 1) {
     snprintf(message, sizeof message, "%s", "the file has no such row");
     return message;
   }
@@ -494,23 +499,19 @@ const char *site_keys(const char *algorithm) {
 
 /* ---- Matrices ---- */
 
-static uint64_t rounded(smma_format format, double x) {
-  return smma_format_encode(format, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
-}
-
 const char *site_product(int slot, int m, int n, int k, const double *a, const double *b, double *d, uint64_t *codes) {
   const smma_instruction *i = units[slot].instruction;
   smma_operation o = smma_operation_of(i);
   if (o.scale_block) return "the instruction takes scale factors, which matrices here have none of";
   for (int x = 0; x < m; x++)
     for (int y = 0; y < n; y++) {
-      uint64_t sum = rounded(o.d, 0);
+      uint64_t sum = rounded_operand(i, o.d, 0);
       o.c = o.d;
       for (int first = 0; first < k; first += o.k) {
         smma_row part = {.c = sum};
         for (int e = 0; e < o.k && first + e < k; e++) {
-          part.a[e] = rounded(o.a, a[x * k + first + e]);
-          part.b[e] = rounded(o.b, b[(first + e) * n + y]);
+          part.a[e] = rounded_operand(i, o.a, a[x * k + first + e]);
+          part.b[e] = rounded_operand(i, o.b, b[(first + e) * n + y]);
         }
         sum = smma_row_compute(&o, &part);
       }

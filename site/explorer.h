@@ -37,8 +37,9 @@ const char *site_element(int part, int index);
    greater and the next smaller magnitude of the format, or null if the format has no such magnitude. */
 const char *site_details(int part, int index);
 
-/* Set an element to raw hexadecimal digits, or to a value ("0.1", "0x1p-3", "inf", "nan") rounded to nearest even.
-   Return 0, or 1 if the value was rounded; -1 if the text is invalid, and then nothing is set. */
+/* Set an element to raw hexadecimal digits, or to a value ("0.1", "0x1p-3", "inf", "nan"), rounded as the command
+   rounds operands of the first unit. Return 0, or 1 if the value was rounded; -1 if the text is invalid, and then
+   nothing is set. */
 int site_set_hex(int part, int index, const char *digits);
 int site_set_value(int part, int index, const char *text);
 

@@ -18,6 +18,8 @@ const instructions = [
   ["MI100", "v_mfma_f32_32x32x8f16"],
   ["MI210", "v_mfma_f32_32x32x8f16"],
   ["MI300X", "v_mfma_f32_16x16x32_fp8_fp8"],
+  ["MI300X", "v_mfma_f32_16x16x8_xf32"],
+  ["H100", "mma.m16n8k4.f32.tf32.tf32.f32"],
   ["RX 7900 XTX", "v_wmma_f32_16x16x16_f16"],
   ["power", "xvf16ger2pp"],
   ["x86", "vdpbf16ps"],
@@ -47,7 +49,7 @@ async function main() {
   let seed = 1, failed = 0;
   const next = () => (seed = seed * 48271 % 2147483647) / 2147483647 - 0.5;
   const make = (count) =>
-      Array.from({length: count}, () => Math.round(next() * 2 ** 12) * 2 ** Math.round(next() * 12 - 6));
+      Array.from({length: count}, () => Math.round(next() * 2 ** 16) * 2 ** Math.round(next() * 12 - 6));
   const a = make(m * k), b = make(k * n), [A, B, D] = ["A", "B", "D"].map((name) => `${folder}/site-${name}.npy`);
   writeFileSync(A, npy(m, k, a));
   writeFileSync(B, npy(k, n, b));
