@@ -781,11 +781,15 @@
 
   function open(text, name) {
     const [arch, instruction] = ["arch", "instruction"].map((key) => text.match(RegExp(`^# ${key}: *(.*)$`, "m"))?.[1]);
-    if (arch && instruction) text = text.replace(instruction, ofLeastN(0, arch, instruction));
     if (text.includes("\0"))
       return complain(`${name} is not text; softmma reads binary vector files, and this page text`);
+    if (arch && instruction) text = text.replace(instruction, ofLeastN(0, arch, instruction));
     const found = JSON.parse(s.open(text));
-    if (found.error) return complain(`${name}: ${found.error}`);
+    if (found.error) {
+      byId("opened").hidden = true;  // the library has forgotten the previous file
+      setUnits();                    // ofLeastN has chosen the file's instruction
+      return complain(`${name}: ${found.error}`);
+    }
     unit[0] = {gpu: found.arch, instruction: found.instruction};
     unit[1].instruction = "";  // prefers an instruction of the same K
     setUnits();
