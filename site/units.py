@@ -209,14 +209,36 @@ class Units:
             for name, i, n in self.listed(arch):
                 self.instruction_page(arch, name, i, n)
 
-    def own_lines(self, arch):
-        """Returns the architecture's lines of the table of all GPUs."""
-        return self.table.html([line for line in self.table.lines if line["architecture"] == arch], "../", skip="gpus")
+    # Each of these functions limits itself to the instructions of the GPU `gpu`, if it is given: an extension of a CPU
+    # has only some of its architecture.
 
-    def instruction_lists(self, arch):
+    def own_lines(self, arch, gpu=None):
+        """Returns the architecture's lines of the table of all GPUs."""
+        lines = [line for line in self.table.lines if line["architecture"] == arch]
+        if gpu and not self.has_all(gpu, arch):
+            lines = [own for own in (self.line_of(gpu, line) for line in lines) if own]
+        return self.table.html(lines, "../", skip="gpus")
+
+    def line_of(self, gpu, line):
+        """Returns a line of the table with the GPU's instructions alone, or None if the GPU has none of the line's."""
+        own = {}
+        for i in self.catalogue:
+            pair = i["a"] if i["a"] == i["b"] else f"{i['a']},{i['b']}"
+            same = all(i[key] == line[key] for key in ("model", "parameters", "d")) and pair in line["inputs"]
+            if i["arch"] == line["architecture"] and same and self.has(gpu, i["name"]):
+                own.setdefault(pair, i)
+        if not own:
+            return None
+        first = next(iter(own.values()))
+        changed = {"instruction": first["name"], "basis": first["basis"], "evidence": first["evidence"]}
+        return line | changed | {"gpus": [gpu], "inputs": list(own)}
+
+    def instruction_lists(self, arch, gpu=None):
         """Returns links to all instructions, folded by formats."""
         groups = {}
         for name, first, n in self.listed(arch):
+            if not self.has(gpu, first["name"]):
+                continue
             groups.setdefault(unit_pages.formats(first), []).append((name, n))
         return "".join(
             f"<details><summary>{html.escape(formats)}: {len(found)}</summary>\n"
@@ -224,6 +246,13 @@ class Units:
             + "</details>\n"
             for formats, found in groups.items()
         )
+
+    def has(self, gpu, instruction):
+        return gpu is None or instruction in self.names[gpu]
+
+    def has_all(self, gpu, arch):
+        """Reports whether a GPU has all instructions of its architecture. An extension of a CPU does not."""
+        return all(self.has(gpu, i["name"]) for i in self.catalogue if i["arch"] == arch)
 
     def listed(self, arch):
         """Returns (short name, an instruction, number of its rule), in the catalogue's order."""
@@ -254,28 +283,32 @@ class Units:
 
     def gpu_page(self, name, arch, names):
         page = f"gpus/{file_name(name)}.html"
-        own = [
-            r
-            for r in self.recordings
-            if r["on"].lower().startswith(name.lower()) or f"({name.lower()}" in r["on"].lower()
-        ]
+        own = [r for r in self.recordings if self.recorded_on(r, name, arch)]
         body = f'<p><a href="../units/{arch}.html">{html.escape(self.title[arch])}</a>; '
         body += f'<code>--on "{html.escape(name)}"</code>. '
         body += f'<a href="../index.html#on={name.replace(" ", "+")}">Try it in the explorer</a>.</p>\n'
         body += (
-            f"<h2>How it adds</h2>\n{self.own_lines(arch)}\n<h2>Compared with other GPUs</h2>\n{self.compared(arch)}"
+            f"<h2>How it adds</h2>\n{self.own_lines(arch, name)}\n"
+            f"<h2>Compared with other GPUs</h2>\n{self.compared(arch, name)}"
         )
         if own:
             body += f"<h2>Recorded on it</h2>\n{self.recording_table(own, page)}\n"
         else:
             body += "<h2>Recorded on it</h2>\n<p>This repository has no vectors that were recorded on it.</p>\n"
-        body += f"<h2>Instructions</h2>\n{self.instruction_lists(arch)}"
+        body += f"<h2>Instructions</h2>\n{self.instruction_lists(arch, name)}"
         others = ", ".join(
             f'<a href="{file_name(other)}.html">{html.escape(other)}</a>' for other in names if other != name
         )
         if others:
             body += f"<h2>Of the same architecture</h2>\n<p>{others}</p>\n"
         self.site.article(page, name, body, GPUS, wide=True)
+
+    def recorded_on(self, recording, name, arch):
+        """Reports whether vectors were recorded on the GPU or, for an extension of a CPU, are of its instructions."""
+        on = recording["on"].lower()
+        if not self.has_all(name, arch):
+            return any(unit[0] == arch and self.has(name, unit[1]) for unit in recording["units"])
+        return on.startswith(name.lower()) or f"({name.lower()}" in on
 
     # ---- Instructions ----
 
@@ -356,8 +389,14 @@ class Units:
     # ---- Agreement ----
 
     def name(self, arch):
-        """Returns the first name of the architecture's GPUs."""
-        return next(gpu["name"] for gpu in self.gpus if gpu["arch"] == arch)
+        """Returns the first GPU that has all instructions of the architecture, otherwise the architecture."""
+        gpus = (gpu["name"] for gpu in self.gpus if gpu["arch"] == arch)
+        return next((gpu for gpu in gpus if self.has_all(gpu, arch)), arch)
+
+    def name_of_rule(self, rule):
+        """Returns the first GPU that has the rule's instruction, otherwise the architecture."""
+        gpus = (gpu["name"] for gpu in self.gpus if gpu["arch"] == rule[0])
+        return next((gpu for gpu in gpus if self.has(gpu, self.one[rule])), rule[0])
 
     def groups(self):
         """Returns the dense rules by the formats that they take."""
@@ -396,22 +435,23 @@ class Units:
     def label(self, rule, rules):
         """Returns a rule's GPU, with the instruction's kind if the GPU has several rules for the formats."""
         several = sum(other[0] == rule[0] for other in rules) > 1
-        return self.name(rule[0]) + (f" {short(self.one[rule])}" if several else "")
+        return self.name_of_rule(rule) + (f" {short(self.one[rule])}" if several else "")
 
     def labels(self, some, rules):
         """Returns the names of some of the rules for the same formats, each with an example instruction. If all rules
         of a GPU are among them, only the GPU is named."""
         found = {}
         for rule in some:
-            whole = all(other in some for other in rules if other[0] == rule[0])
+            own = [other for other in rules if other[0] == rule[0]]
+            whole = len(own) > 1 and all(other in some for other in own)
             found.setdefault(self.name(rule[0]) if whole else self.label(rule, rules), rule)
         return found
 
-    def compared(self, arch):
+    def compared(self, arch, gpu=None):
         """Returns sentences that compare the architecture's rules with those of other GPUs."""
         lines, integers = [], []
         for formats, rules in self.groups().items():
-            for rule in (r for r in rules if r[0] == arch):
+            for rule in (r for r in rules if r[0] == arch and self.has(gpu, self.one[r])):
                 others = {other: self.relation(rule, other) for other in rules if other[0] != arch}
                 same, unknown = (
                     ", ".join(
@@ -524,7 +564,7 @@ class Units:
             return "<td></td>"
         found = self.relation(rule, other)
         if isinstance(found, dict):
-            label = html.escape(f"{self.name(rule[0])} and {self.name(other[0])} differ in {found['why']}")
+            label = html.escape(f"{self.name_of_rule(rule)} and {self.name_of_rule(other)} differ in {found['why']}")
             link = f'<a href="{self.vector(rule, found)}" aria-label="{label}">&ne;</a>'
             return f'<td style="--level: 0%" title="{label}">{link}</td>'
         meaning = {"=": "identical, proved", "?": "neither proved equal nor found different", "": ""}[found]
