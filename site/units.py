@@ -90,6 +90,9 @@ class Units:
         self.site, self.book = site, book
         self.catalogue = unit_pages.asked("list")
         self.gpus = unit_pages.asked("list", "--gpus")
+        self.names_of = {}  # names of an architecture's instructions
+        for i in self.catalogue:
+            self.names_of.setdefault(i["arch"], set()).add(i["name"])
         self.names = {gpu["name"]: {i["name"] for i in unit_pages.asked("list", gpu["name"])} for gpu in self.gpus}
         self.arches = list(dict.fromkeys(i["arch"] for i in self.catalogue))
         self.found = {arch: unit_pages.rules([i for i in self.catalogue if i["arch"] == arch]) for arch in self.arches}
@@ -252,7 +255,7 @@ class Units:
 
     def has_all(self, gpu, arch):
         """Reports whether a GPU has all instructions of its architecture. An extension of a CPU does not."""
-        return all(self.has(gpu, i["name"]) for i in self.catalogue if i["arch"] == arch)
+        return self.names_of[arch] <= self.names[gpu]
 
     def listed(self, arch):
         """Returns (short name, an instruction, number of its rule), in the catalogue's order."""
