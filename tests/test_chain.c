@@ -151,6 +151,16 @@ static void compute(panel_product *p) {
   free(x.b);
 }
 
+/* An e_zero among the exponents of normal c can decide where a block is cut, which chains do not compute. */
+static void test_exponents_of_zero(void **state) {
+  smma_operation o = smma_operation_of(find("A100", "mma.m16n8k8.f32.bf16.bf16.f32"));
+  (void)state;
+  for (int exponent = -200; exponent <= -20; exponent++) {
+    o.rule.with.t_fdpa.zero_exponent = exponent;
+    assert_int_equal(takes(&o), exponent < -126);
+  }
+}
+
 static void test_against_core(void **state) {
   const panel_test test = {ROWS, COLUMNS, K, (int)amount_of("SOFTMMA_CHAIN_EVERY", 1), 1, takes, compute};
   (void)state;
@@ -158,6 +168,6 @@ static void test_against_core(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_core)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_exponents_of_zero), cmocka_unit_test(test_against_core)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

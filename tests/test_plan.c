@@ -872,6 +872,32 @@ static void test_nan_in_narrow_formats(void **state) {
     }
 }
 
+/* On a device, a composition goes on from a NaN, which a step without NaN in its format makes a number. */
+static void test_nan_that_a_step_loses(void **state) {
+  static const char text[] =
+      "{\"softmma-unit\": 1, \"name\": \"t\", \"algorithm\": \"composition\", \"k\": 32, \"a\": \"e3m2\", \"b\": "
+      "\"e3m2\", "
+      "\"c\": \"e4m3\", \"d\": \"e4m3\", \"nan\": \"all-ones\", \"steps\": [{\"take\": 1, \"join\": \"chain\", "
+      "\"chains\": 32, "
+      "\"start\": \"c\", \"alignment_bits\": \"exact\", \"output\": \"e3m2\"}, {\"take\": 32, \"join\": \"apart\", "
+      "\"alignment_bits\": \"exact\", \"output\": \"e4m3\"}]}";
+  uint8_t a[64] = {0}, d[2] = {0, 1};
+  smma_gemm_arguments g;
+  smma_error error;
+  const smma_instruction *unit = smma_custom_read("custom", text, strlen(text), &error);
+  (void)state;
+  memset(a, 0x1f, 32); /* 28; the sum of the first 32 products overflows to NaN */
+  if (!unit) fail_msg("%s", error.text);
+  for (int device = 0; device < 2; device++) {
+    smma_gemm_defaults(&g, sizeof g);
+    g.m = g.n = 1, g.k = 64, g.a = g.b = a, g.d = &d[device], g.kernel = device ? "cuda" : "core";
+    assert_int_equal(device ? gemm_on_device(unit, &g) : smma_gemm(unit, &g), SMMA_OK);
+  }
+  assert_int_equal(d[0], d[1]);
+  assert_int_not_equal(d[0] & 0x7f, 0x7f);
+  smma_custom_release(unit);
+}
+
 /* A and B are rounded in the mode that the plan names. If it names none, they are rounded in the mode of the unit's
    library. */
 static void test_operand_rounding(void **state) {
@@ -977,6 +1003,7 @@ int main(void) {
       cmocka_unit_test(test_refused_requests),
       cmocka_unit_test(test_all_lost),
       cmocka_unit_test(test_nan_in_narrow_formats),
+      cmocka_unit_test(test_nan_that_a_step_loses),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,9 +17,9 @@ SMMA_CORE bool smma_is_flushed_f32(const smma_step *s) {
 SMMA_CORE bool smma_is_sum_of_chains(const smma_composition *p, smma_subnormal_policy *of_factors) {
   smma_step chain = p->step[0];
   int i;
-  if (p->steps != 3 || p->widen != SMMA_NO_FORMAT || p->product_limit != SMMA_NONE || p->scaled_step != 0 ||
-      !smma_has_whole_products(p) || p->subnormal_a != p->subnormal_b ||
-      p->subnormal_c != SMMA_SUBNORMALS_TO_SIGNED_ZERO)
+  if (p->steps != 3 || p->product != SMMA_PRODUCT_MULTIPLIED || p->widen != SMMA_NO_FORMAT ||
+      p->product_limit != SMMA_NONE || p->scaled_step != 0 || !smma_has_whole_products(p) ||
+      p->subnormal_a != p->subnormal_b || p->subnormal_c != SMMA_SUBNORMALS_TO_SIGNED_ZERO)
     return false;
   for (i = 0; i < 3; i++)
     if (!smma_is_flushed_f32(&p->step[i])) return false;

@@ -32,8 +32,8 @@ SMMA_CORE bool smma_is_sum_of_pairs(const smma_composition *p, smma_pairs *pairs
   const smma_step *last = &p->step[fused ? 1 : 2];
   smma_step pair = last[-1];
   int i;
-  if ((!fused && p->steps != 3) || p->widen != SMMA_NO_FORMAT || p->product_limit != SMMA_NONE || p->scaled_step != 0 ||
-      !smma_has_whole_products(p))
+  if ((!fused && p->steps != 3) || p->product != SMMA_PRODUCT_MULTIPLIED || p->widen != SMMA_NO_FORMAT ||
+      p->product_limit != SMMA_NONE || p->scaled_step != 0 || !smma_has_whole_products(p))
     return false;
   pairs->range = pair.output;
   if (fused && pair.output == SMMA_F64 && last->output == SMMA_F32 && !pair.narrow_subnormals &&

@@ -232,9 +232,7 @@ static bool check_target(const smma_tolerance_request *r, const smma_product_tar
   if (!g->a != !first->a || g->m != first->m || g->n != first->n || g->k != first->k)
     return smma_fail(error, "the products of %s and %s have different sizes", r->target[0].label, t->label);
   if (smma_products_of(&t->instruction->rule->rule) != SMMA_PRODUCT_MULTIPLIED)
-    return smma_fail(error,
-                     "instr: %s counts a xor b, which is no product of A and B, and exact: there is nothing to "
-                     "tolerate",
+    return smma_fail(error, "instr: %s sums a xor b, which is no product of A and B: it has no error to measure",
                      t->instruction->name);
   if (r->stored != SMMA_NO_FORMAT &&
       (smma_is_integer(r->stored) != smma_is_integer(d) || smma_format_bits(r->stored) == 6))

@@ -67,7 +67,8 @@ SMMA_CORE bool smma_chain_asked(const smma_operation *o, smma_chain *chain) {
       chain->rule = SMMA_T_FDPA;
       chain->alignment_bits = t->alignment_bits;
       chain->kept = smma_encoding_of(t->output).fraction_bits;
-      return t->rounding == SMMA_ROUND_TOWARD_ZERO && o->d != SMMA_F16 && t->zero_exponent < CHAIN_LEAST - CHAIN_SPAN;
+      /* An e_zero below all normal c never decides where a block is cut, not even one whose products are all zero. */
+      return t->rounding == SMMA_ROUND_TOWARD_ZERO && o->d != SMMA_F16 && t->zero_exponent < -126;
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA:
       chain->rule = o->rule.algorithm;

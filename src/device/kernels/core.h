@@ -14,8 +14,8 @@ SMMA_CORE void smma_decode_line(smma_format format, SMMA_GLOBAL const void *code
 }
 
 /* Computes one element per work item, starting at the step that `from` holds for that element; `outer` is the format of
-   accumulators. A NaN accumulator stays the same NaN, unless the rule passes on operands' NaN, so the element then
-   stops early. */
+   accumulators. A NaN accumulator stays the same NaN, unless the rule passes on operands' NaN or is a composition,
+   whose steps may have formats without NaN. So the element then stops early. */
 SMMA_KERNEL smma_kernel_core(smma_operation argument, smma_extent e, int outer, SMMA_GLOBAL const void *a,
                              SMMA_GLOBAL const void *b, SMMA_GLOBAL const void *scale_a,
                              SMMA_GLOBAL const void *scale_b, SMMA_GLOBAL void *accumulator,
@@ -36,7 +36,9 @@ SMMA_KERNEL smma_kernel_core(smma_operation argument, smma_extent e, int outer, 
     smma_decode_line(o.scale, scale_a, e.rows_apart, i, step * scales, scales, x.scale_a);
     smma_decode_line(o.scale, scale_b, e.columns_apart, j, step * scales, scales, x.scale_b);
     d = smma_dot_add(&o, smma_operands_of(&x), d);
-    if (smma_has_one_nan(o.rule.nan) && smma_decode(d_format, d).kind == SMMA_NAN) break;
+    if (smma_algorithm_of(&o.rule) != SMMA_COMPOSITION && smma_has_one_nan(o.rule.nan) &&
+        smma_decode(d_format, d).kind == SMMA_NAN)
+      break;
   }
   smma_write_code(accumulator, bytes, at, smma_reformat(o.d, (smma_format)outer, o.rule.nan, d));
 }
