@@ -70,7 +70,7 @@ smma_rtl_words smma_rtl_is_nan(smma_encoding f, const char *code) {
   return (smma_rtl_words){""};
 }
 
-/* Declares `of_zero`, the negative of zeros, `is_zero`, and `kept`, the significand after subnormals are flushed. */
+/* Assigns `zero`: the code is a zero, or a subnormal number that is flushed. */
 static void put_flushed(smma_rtl_unit *u, smma_encoding f, smma_subnormal_policy flush) {
   smma_rtl_writer *w = &u->modules;
   const bool flushes = flush != SMMA_SUBNORMALS_KEPT && f.specials != SMMA_SPECIALS_POWERS_OF_TWO;

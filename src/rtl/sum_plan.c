@@ -79,7 +79,8 @@ static void plan_aligned(smma_rtl_sum_plan *p) {
     const smma_rtl_terms *c = &p->terms[n];
     const int bits = smma_rtl_reaches_limit(p, c) ? SMMA_MOST_TERM_BITS + 1 : bound_leading(p, c) + p->bits + 2;
     p->width = smma_maximum(p->width, bits);
-    if (c->cut->again) p->width = smma_maximum(p->width, p->bits - c->cut->bits + c->cut->again + 1);
+    /* A term can be rounded up to one unit of its class. */
+    p->width = smma_maximum(p->width, p->bits - c->cut->bits + c->cut->again + 1);
   }
   p->sum_width = p->width + logarithm(p->count) + 1 + (smma_complements(s, p->count) ? 1 : 0);
   p->total.width = p->sum_width - 1;
@@ -90,7 +91,7 @@ static void plan_aligned(smma_rtl_sum_plan *p) {
   p->total.most = p->reference_most - p->bits;
 }
 
-/* Plans an exact sum, and chooses method it is computed. */
+/* Plans an exact sum, and chooses the method that computes it. */
 static void plan_exact(smma_rtl_sum_plan *p, bool whole) {
   int low = 1000000, high = -1000000, precision = smma_encoding_of(p->s->output).fraction_bits, two = 0;
   for (int n = 0; n < p->classes; n++) {
