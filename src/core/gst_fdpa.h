@@ -12,7 +12,7 @@ typedef struct {
 
 /* Returns the exact sum of `count` products times both scale factors, as a term with the exponent of the scale
    factors. The term is zero if all its products are zero or a scale factor is zero; a group that cancels is not a
-   zero term. Bound: 16 products of two E2M1 numbers are below 2^12 quarters; two UE4M3 significands are below 2^8. */
+   zero term. Bound: 64 products of two E2M1 numbers are below 2^14 quarters; two UE4M3 significands are below 2^8. */
 SMMA_CORE smma_number smma_gst_fdpa_group(const smma_number *a, const smma_number *b, int count, smma_number scale_a,
                                           smma_number scale_b) {
   smma_number scale = smma_product(scale_a, scale_b), group;
