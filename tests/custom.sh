@@ -60,6 +60,38 @@ far='"zero_exponent": 2000, "exponent_offset": 100, "alignment_rounding": "towar
 echo "{$head, \"steps\": [{\"take\": 8, \"join\": \"chain\", \"start\": \"c\", \"alignment_bits\": \"exact\", $far," \
   '"accumulator_alignment_bits": 0, "output": "f32"}]}' >far.json
 gives 'a sum that is rounded up to a multiple of 2^2100' 0 '^0x7f800000' dot far.json -a '0*8' -b '0*8' -c 1
+
+# room NAME KEYS STEPS RESULT ARGUMENT...: checks a dot product by a unit whose exact sum has terms far from each other
+unrounded='"take": 1, "join": "apart", "output": "none", "alignment_bits"'
+exact='"join": "chain", "start": "c", "alignment_bits": "exact"'
+room() {
+  echo "{\"softmma-unit\": 1, \"name\": \"x\", \"algorithm\": \"composition\", $2, \"steps\": [$3]}" >room.json
+  gives "$1" 0 "^$4 " dot room.json "${@:5}"
+}
+lower="{$unrounded: 100, \"exponent_offset\": -100}"
+room 'terms far below 1' '"k": 4, "a": "f16", "b": "f16", "d": "f32"' \
+  "{$unrounded: 100, \"reference\": -2000}, $lower, $lower, $lower, {\"take\": 4, $exact, \"output\": \"f32\"}" \
+  0x3f800000 -a '1*4' -b '4*4' -c 1
+room 'scale factors of a high sum' '"k": 16, "a": "f16", "b": "f16", "d": "f32", "scale": "ue8m0", "scale_block": 16,
+  "scaled_step": 1' "{$unrounded: 0, \"reference\": 2000, \"alignment_rounding\": \"to-odd\"},
+  {\"take\": 16, $exact, \"output\": \"f32\"}" \
+  0x7f800000 -a '1*16' -b '1*16' --scale-a 0x1p127 --scale-b 0x1p127 -c 1
+room 'low sums of f64' '"k": 4, "a": "f64", "b": "f64", "d": "f32"' \
+  "$lower, {\"take\": 4, $exact, \"output\": \"f32\"}" 0x3f800000 -a '0x1p-1074*4' -b '0x1p-1074*4' -c 1
+room 'c rounded up to a high unit' '"k": 1, "a": "f64", "b": "f64", "d": "f64"' \
+  "{\"take\": 1, $exact, \"exponent_offset\": 100, \"accumulator_alignment_bits\": 0,
+  \"accumulator_alignment_rounding\": \"to-odd\", \"output\": \"f64\"}" \
+  0x7ff0000000000000 -a 0x1.fp1023 -b 0x1.fp1023 -c 1
+slices='"k": 1, "a": "f64", "b": "f64", "d": "f64", "slice_a": 26, "slice_b": 26, "slices_b": 3, "first_phase": 8'
+room 'low slices of f64' "$slices" "{\"take\": 1, $exact, \"output\": \"f64\"}" \
+  0x3ff0000000000000 -a 0x1p-1022 -b 0x1p-1022 -c 1
+room 'only the first slice of b' '"k": 1, "a": "f16", "b": "f16", "d": "f32", "slice_a": 6, "slices_b": 2,
+  "first_phase": 2' "{\"take\": 1, $exact, \"output\": \"f32\"}" 0x3f800000 -a 1 -b 1 -c 1
+for format in e4m3fnuz binary8p4se; do
+  room "all ones, after a sum in $format" '"k": 1, "a": "f16", "b": "f16", "d": "f32", "nan": "all-ones"' \
+    "{\"take\": 1, \"join\": \"apart\", \"alignment_bits\": \"exact\", \"output\": \"$format\"},
+    {\"take\": 1, $exact, \"output\": \"f32\"}" 0x7fffffff -a nan -b 1 -c 1
+done
 echo '{"softmma-unit": 1, "name": "x", "algorithm": "composition", "a": "e11m4", "b": "f16", "d": "f32", "k": 16,' \
   '"scale": "ue8m0", "scale_block": 16,' \
   '"steps": [{"take": 16, "join": "chain", "start": "c", "alignment_bits": "exact", "output": "f32"}]}' >scaled.json
@@ -77,6 +109,10 @@ wrong_steps() {
   echo "{$head, \"steps\": $3}" >steps.json
   fails "steps: $1" "^softmma: steps\.json:1:[0-9]+: $2" custom steps.json
 }
+wrong_steps 'too little room' \
+  'step 3, "alignment_bits": an exact sum of terms from .* to .*; allowed: from 2\^-2816 to below 2\^3168$' \
+  "[{$unrounded: 100, \"reference\": -2000}, {\"take\": 1, \"join\": \"chain\", \"start\": \"zero\",
+  \"exponent_offset\": -100, \"alignment_bits\": 100, \"output\": \"none\"}, {\"take\": 1, $exact, \"output\": \"f32\"}]"
 wrong_steps 'none' '"steps": there are none; allowed: 1 to 6$' '[]'
 wrong_steps 'no list' '"steps" is no list; allowed: a list of 1 to 6 objects$' '3'
 wrong_steps 'no object' 'a step is an object: ' '[3]'

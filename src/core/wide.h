@@ -4,10 +4,15 @@
 
 #include "term.h"
 
-/* Limb i holds a signed multiple of 2^(SMMA_WIDE_LEAST + 32 i). The range covers every product of two f64 numbers, and
-   the reference exponents of compositions. `first` and `last` are the limbs in use. */
-#define SMMA_WIDE_LEAST (-2176)
-#define SMMA_WIDE_LIMBS 138
+/* Limb i holds a signed multiple of 2^(SMMA_WIDE_LEAST + 32 i). `first` and `last` are the limbs in use.
+   Products of two f64 numbers are multiples of 2^-2148 and below 2^2048. In compositions, slices and blocks of factors
+   can have up to 154 more bits below, and unrounded steps move the last bit of a term: to -2100 by a fixed reference,
+   then by up to 100 bits for each step with such an offset, or 200 if it also normalizes, and by 254 with scale
+   factors. isa/custom_check.c bounds the terms of each composition, and refuses those that have no room here. */
+#define SMMA_WIDE_LEAST (-2816)
+#define SMMA_WIDE_LIMBS 190
+/* Terms are below 2^SMMA_WIDE_MOST: a term fills up to three limbs, and carries need one more. */
+#define SMMA_WIDE_MOST (SMMA_WIDE_LEAST + 32 * (SMMA_WIDE_LIMBS - 3))
 
 typedef struct {
   int64_t limb[SMMA_WIDE_LIMBS];
@@ -26,7 +31,7 @@ SMMA_CORE void smma_wide_use(smma_wide *w, int first, int last) {
 }
 
 /* Adds (-1)^negative * significand * 2^exponent. Bound: 2^30 additions before a limb can overflow;
-   exponent >= SMMA_WIDE_LEAST, and significand * 2^exponent < 2^2112. */
+   exponent >= SMMA_WIDE_LEAST, and significand * 2^exponent < 2^SMMA_WIDE_MOST. */
 SMMA_CORE void smma_wide_add(smma_wide *w, bool negative, uint64_t significand, int exponent) {
   int position = exponent - SMMA_WIDE_LEAST, limb = position / 32, shift = position % 32, i;
   uint64_t part[3];

@@ -112,7 +112,8 @@ static bool align(const sum *s, smma_stage *stage, const smma_node *term, smma_n
   const smma_bits128 zero = {0, 0};
   const bool complements = smma_complements(s->step, s->count);
   const bool frame = complements && term[s->count - 1].negative;
-  if (!fits(total.significand) || total.exponent - bits < SMMA_WIDE_LEAST) return false;
+  if (!fits(total.significand) || total.exponent - bits < SMMA_WIDE_LEAST || total.exponent - bits + 62 > MOST_EXPONENT)
+    return false;
   for (int i = 0; i < s->count; i++) {
     const smma_cut *cut = smma_cut_of(s->step, i);
     smma_bits128 kept = smma_cut_term(s->step, i, s->count, term[i], total.exponent, frame);
