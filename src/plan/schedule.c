@@ -270,7 +270,7 @@ static bool term_in_register(folding *f, size_t i, int *at) {
 /* Returns the first index of a part. If parts have scale factors, checks that all indices of the part are in one block
    of those that share a factor. */
 static bool find_factor(folding *f, const sequence *part, size_t *first) {
-  const size_t each = f->level->with == SMMA_WITH_ADD ? 0 : smma_plan_scaled_k(f->m->plan);
+  const size_t each = f->level->with == SMMA_WITH_ADD ? 0 : f->level->grain;
   *first = part->count ? part->k[0] : 0;
   for (size_t i = 0; each && i < part->count; i++)
     if (part->k[i] / each != *first / each)
