@@ -86,10 +86,7 @@ static bool has_condition(condition c, smma_encoding f, smma_number x) {
 static smma_number number_to(replacement to, smma_encoding f, smma_number x, smma_number first) {
   smma_number y = x;
   switch (to) {
-    case TO_ZERO:
-      y = smma_decode(f, 0);
-      y.negative = x.negative;
-      return y;
+    case TO_ZERO: return smma_decode(f, smma_sign_and_fields(f, x.negative, 0));
     case TO_NEGATED: y.negative = !x.negative; return y;
     case TO_GREATEST:
       y = smma_decode(f, smma_greatest_of(f));
@@ -110,7 +107,7 @@ static smma_number number_to(replacement to, smma_encoding f, smma_number x, smm
 static uint64_t code_to(replacement to, smma_encoding f, smma_nan_policy nan, uint64_t x) {
   const uint64_t sign = (uint64_t)(f.sign_bits != 0) << (f.exponent_bits + f.fraction_bits + f.ignored_bits);
   switch (to) {
-    case TO_ZERO: return x & sign;
+    case TO_ZERO: return smma_sign_and_fields(f, (x & sign) != 0, 0);
     case TO_NEGATED: return smma_negated(f, x);
     case TO_GREATEST: return (x & sign) | smma_largest_fields(f) << f.ignored_bits;
     case TO_INFINITE: return (x & sign) | (smma_largest_fields(f) + 1) << f.ignored_bits;
