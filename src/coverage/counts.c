@@ -27,15 +27,18 @@ static bool digest_of(const smma_covered *c, char text[65]) {
   return true;
 }
 
+/* Returns a count as files hold it: at most INT64_MAX. */
+static int64_t stored_count(uint64_t count) { return count > INT64_MAX ? INT64_MAX : (int64_t)count; }
+
 static smma_datum *run_datum(const smma_covered *c) {
   smma_datum *run = smma_datum_record(), *hits = smma_datum_list();
   char digest[65];
   const bool is_digested = digest_of(c, digest);
-  for (size_t e = 0; e < c->space.events; e++) smma_datum_append(hits, smma_datum_count((int64_t)c->hits[e]));
+  for (size_t e = 0; e < c->space.events; e++) smma_datum_append(hits, smma_datum_count(stored_count(c->hits[e])));
   smma_put_text(run, "arch", smma_arch_name(c->instruction));
   smma_put_text(run, "instruction", c->instruction->name);
   smma_datum_put(run, "rule", is_digested ? smma_datum_text(digest) : NULL);
-  smma_put_count(run, "rows", c->rows);
+  smma_put_count(run, "rows", (uint64_t)stored_count(c->rows));
   smma_datum_put(run, "hits", hits);
   return run;
 }
@@ -96,10 +99,16 @@ static smma_covered *check_run(const smma_datum *run, const char *path, smma_cov
   return c;
 }
 
+/* Adds a count of a file to `count`. A sum that files cannot hold becomes INT64_MAX. */
+static void add_count(uint64_t *count, const smma_datum *of_file) {
+  *count = (uint64_t)stored_count(*count) + (uint64_t)smma_datum_integer_of(of_file);
+  *count = (uint64_t)stored_count(*count);
+}
+
 static void add_run(smma_covered *c, const smma_datum *run) {
   const smma_datum *hits = smma_datum_get(run, "hits");
-  c->rows += (uint64_t)smma_datum_integer_of(smma_datum_get(run, "rows"));
-  for (size_t e = 0; e < c->space.events; e++) c->hits[e] += (uint64_t)smma_datum_integer_of(smma_datum_at(hits, e));
+  add_count(&c->rows, smma_datum_get(run, "rows"));
+  for (size_t e = 0; e < c->space.events; e++) add_count(&c->hits[e], smma_datum_at(hits, e));
 }
 
 /* Adds the counts of all runs of a file. Checks all runs first, so that nothing is added if there is an error. */
