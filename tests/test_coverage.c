@@ -42,12 +42,28 @@ static const char *const instructions[][2] = {{"H100", "mma.m16n8k16.f32.f16.f16
 typedef struct {
   const smma_event_space *space;
   const smma_instruction *instruction;
+  int results[SMMA_MAXIMUM_STEPS]; /* for each step, how many sums had a result event */
 } watched;
 
+/* Reports whether this is a main result event: every sum that is rounded to a format has exactly one of them. */
+static bool is_main_result(smma_event e) {
+  if (e.block->kind != SMMA_EVENT_RESULT) return false;
+  switch ((smma_result_event)e.value) {
+    case SMMA_RESULT_NEXT_BINADE:
+    case SMMA_RESULT_GREATEST:
+    case SMMA_RESULT_SUBNORMAL:
+    case SMMA_RESULT_LEAST_NORMAL:
+    case SMMA_RESULT_WIDTH: return false;
+    default: return true;
+  }
+}
+
 static void expect_possible(void *context, size_t event) {
-  const watched *w = context;
+  watched *w = context;
   const char *excluded = smma_event_excluded(w->space, event);
+  const smma_event e = smma_event_at(w->space, event);
   char words[200], unit[8192];
+  if (is_main_result(e)) w->results[e.block->step]++;
   if (!excluded) return;
   smma_custom_text(w->instruction, unit, sizeof unit);
   print_error("%s", unit);
@@ -55,16 +71,33 @@ static void expect_possible(void *context, size_t event) {
            smma_event_words(w->space, event, words, sizeof words), excluded);
 }
 
-/* A test vector whose events are recorded still gives the model's result, and records only events that can occur. */
-static void check_rows(const smma_instruction *i, int rows) {
+/* Every sum that is rounded to a format has one main result event. */
+static void check_results(const watched *w) {
+  const smma_composition *p = smma_event_composition(w->space);
+  char unit[8192];
+  for (int n = 0; n < p->steps; n++) {
+    if (p->step[n].output == SMMA_NO_FORMAT || w->results[n] == w->space->step[n].sums) continue;
+    smma_custom_text(w->instruction, unit, sizeof unit);
+    fail_msg("%s: step %d has %d sums and %d results", unit, n, w->space->step[n].sums, w->results[n]);
+  }
+}
+
+/* A test vector whose events are recorded still gives the model's result, and records only events that can occur, with
+   one main result event for each sum. */
+static void check_row(const smma_instruction *i, const smma_row *row) {
   const smma_operation o = smma_operation_of(i);
   smma_event_space space;
-  watched w = {&space, i};
+  watched w = {.space = &space, .instruction = i};
   if (!smma_event_space_make(i, &space)) return;
+  assert_int_equal(smma_watch_row(&space, row, &(smma_event_watcher){expect_possible, &w}), smma_row_compute(&o, row));
+  check_results(&w);
+}
+
+static void check_rows(const smma_instruction *i, int rows) {
+  const smma_operation o = smma_operation_of(i);
   for (int r = 0; r < rows; r++) {
     const smma_row row = operands_row(&o, 3, (uint64_t)r);
-    assert_int_equal(smma_watch_row(&space, &row, &(smma_event_watcher){expect_possible, &w}),
-                     smma_row_compute(&o, &row));
+    check_row(i, &row);
   }
 }
 
@@ -82,7 +115,7 @@ static void check_cover(const smma_instruction *i) {
       fail_msg("%s: \"%s\": %s by the search, %s by its rows", i->name,
                smma_event_words(&space, e, words, sizeof words), cover.reached[e] ? "reached" : "not reached",
                hits[e] ? "reached" : "not reached");
-    if (hits[e]) expect_possible(&(watched){&space, i}, e);
+    if (hits[e]) expect_possible(&(watched){.space = &space, .instruction = i}, e);
   }
   for (size_t r = 0; r < cover.count; r++) assert_int_equal(d[r], smma_rows_result(&cover.rows, r));
   free(hits);
@@ -183,10 +216,9 @@ static void test_infinite_numbers(void **state) {
 
 /* ---- Single events ---- */
 
-/* Returns how often the event with this description happens in a test vector of H100's FP16. */
-static uint64_t happens(const smma_row *row, const char *words) {
+/* Returns how often the event with this description happens in a test vector. */
+static uint64_t happens_in(const smma_instruction *i, const smma_row *row, const char *words) {
   smma_event_space space;
-  const smma_instruction *i = find("H100", "mma.m16n8k16.f32.f16.f16.f32");
   smma_rows rows;
   uint64_t *hits, count = 0;
   bool known = false;
@@ -204,6 +236,65 @@ static uint64_t happens(const smma_row *row, const char *words) {
   free(hits);
   smma_rows_free(&rows);
   return count;
+}
+
+static uint64_t happens(const smma_row *row, const char *words) {
+  return happens_in(find("H100", "mma.m16n8k16.f32.f16.f16.f32"), row, words);
+}
+
+#define UNIT(k, a, d, keys)                                                                             \
+  "{\"softmma-unit\": 1, \"name\": \"unit\", \"algorithm\": \"composition\", \"k\": " k ", \"a\": \"" a \
+  "\","                                                                                                 \
+  " \"b\": \"" a "\", \"d\": \"" d "\"" keys "}"
+#define ADD_C(d, keys) \
+  "{\"take\": 1, \"join\": \"chain\", \"start\": \"c\", \"alignment_bits\": \"exact\", \"output\": \"" d "\"" keys "}"
+
+/* Units with a rare combination of keys, each with a test vector and the event that its last sum has. */
+static const struct {
+  const char *unit;
+  uint64_t a, b, c;
+  const char *event;
+} rare[] = {
+    {UNIT("1", "f16", "s32", ", \"steps\": [" ADD_C("s32", "") "]"), 0x4500, 0x3c00, 0, "sum: exact"}, /* 5 */
+    {UNIT("1", "f16", "s32", ", \"steps\": [" ADD_C("s32", "") "]"), 0x3e00, 0x3c00, 1, "sum: rounded toward zero"},
+    {UNIT("1", "f16", "s32", ", \"steps\": [" ADD_C("s32", "") "]"), 0x3400, 0x3c00, 0,
+     "sum: a sum that is not zero becomes zero"},
+    {UNIT("1", "f16", "s32", ", \"steps\": [" ADD_C("s32", "") "]"), 0x7bff, 0x7bff, 0,
+     "sum: overflow before rounding"},
+    {UNIT("1", "f16", "s32", ", \"steps\": [" ADD_C("s32", "") "]"), 0xbc00, 0x3c00, 0x80000001, "sum: exact"},
+    {UNIT("1", "f16", "f16", ", \"steps\": [" ADD_C("f16", ", \"overflow\": \"saturate\"") "]"), 0x4c00, 0x3c00, 0x7bff,
+     "sum: overflow by rounding"}, /* 16 + 65504 */
+    {UNIT("2", "e2m1", "f16",
+          ", \"steps\": [{\"take\": 2, \"join\": \"apart\", \"alignment_bits\": 0, \"exponent_offset\": 100,"
+          " \"alignment_rounding\": \"toward-positive\", \"output\": \"f16\"}, " ADD_C("f16", "") "]"),
+     2, 2, 0, "step 1, sum: overflow before rounding"},
+    {UNIT("2", "f32", "f32",
+          ", \"widen\": \"f16\", \"subnormal_a\": \"to-signed-zero\", \"subnormal_b\": \"to-signed-zero\","
+          " \"steps\": [{\"take\": 2, \"join\": \"apart\", \"alignment_bits\": 100, \"exponent\": \"normalized\","
+          " \"output\": \"f32\"}, " ADD_C("f32", "") "]"),
+     0x33800000, 0x3f800000, 0, "step 1, sum: exact"}, /* 2^-24, subnormal in f16 */
+};
+
+static void test_rare_units(void **state) {
+  (void)state;
+  for (size_t n = 0; n < sizeof rare / sizeof rare[0]; n++) {
+    const smma_row row = {.a = {rare[n].a}, .b = {rare[n].b}, .c = rare[n].c};
+    smma_error error;
+    const smma_instruction *i = smma_custom_read("unit.json", rare[n].unit, strlen(rare[n].unit), &error);
+    if (!i) fail_msg("%s", error.text);
+    if (happens_in(i, &row, rare[n].event) != 1) fail_msg("%zu: no \"%s\"", n, rare[n].event);
+    check_row(i, &row);
+    check_rows(i, ROWS / 4);
+    check_counts(i, 67);
+    smma_custom_release(i);
+  }
+}
+
+/* A sum that narrowing makes zero has an event. */
+static void test_narrowed_zero(void **state) {
+  const smma_row row = {.a = {0x0d80}, .b = {0x2280}}; /* 2^-158 */
+  (void)state;
+  check_row(find("MI300X", "v_mfma_f32_16x16x16_bf16"), &row);
 }
 
 static void test_events(void **state) {
@@ -225,7 +316,7 @@ static void test_events(void **state) {
   assert_int_equal(happens(&row, "terms: a positive one loses nothing"), 1);
   assert_int_equal(happens(&row, "terms: a positive one loses all"), 1);
   row = (smma_row){.a = {ONE, ONE}, .b = {ONE, ONE}, .c = 0xc0000000};
-  assert_int_equal(happens(&row, "sum: zero by cancellation"), 1);
+  assert_int_equal(happens(&row, "sum: zero by cancellation or truncation"), 1);
   assert_int_equal(happens(&row, "sum: zero of terms that are not"), 1);
   row = (smma_row){.a = {MINUS_TWO, INFINITY16, 0}, .b = {ONE, ONE, INFINITY16}};
   assert_int_equal(happens(&row, "0 x infinity"), 1);
@@ -258,7 +349,8 @@ static void test_repeats(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_events),           cmocka_unit_test(test_counts),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_events),           cmocka_unit_test(test_rare_units),
+                                     cmocka_unit_test(test_narrowed_zero),    cmocka_unit_test(test_counts),
                                      cmocka_unit_test(test_instructions),     cmocka_unit_test(test_random_units),
                                      cmocka_unit_test(test_infinite_numbers), cmocka_unit_test(test_repeats)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,7 +177,9 @@ static exponents terms_of(const smma_event_space *space, int step) {
   const smma_composition *p = smma_event_composition(space);
   const smma_format a = p->widen == SMMA_NO_FORMAT ? o->a : p->widen, b = p->widen == SMMA_NO_FORMAT ? o->b : p->widen;
   const exponents scale = exponents_of(o->scale, SMMA_SUBNORMALS_KEPT);
-  exponents x = product_of(exponents_of(a, p->subnormal_a), exponents_of(b, p->subnormal_b));
+  const bool widens = p->widen != SMMA_NO_FORMAT; /* the policies are of the formats before it */
+  exponents x = product_of(exponents_of(a, widens ? SMMA_SUBNORMALS_KEPT : p->subnormal_a),
+                           exponents_of(b, widens ? SMMA_SUBNORMALS_KEPT : p->subnormal_b));
   if (is_unbounded(space)) return any;
   for (int n = 0;; n++) {
     if (n == p->scaled_step && o->scale_block) x = product_of(product_of(x, scale), scale);
@@ -366,7 +368,8 @@ static bool cannot_overflow(const smma_event_space *space, const parts *p) {
   const bool c_fits =
       c_bits <= smma_encoding_of(s->output).fraction_bits && (s->narrow_bits == SMMA_NONE || c_bits <= s->narrow_bits);
   if (s->minus_one_shift) return false; /* a small sum may become a great one */
-  if (p->accumulator.leading_most <= p->most && smma_maximum(products, p->accumulator.leading_most) + 1 <= p->most)
+  if (p->truncates && p->accumulator.leading_most <= p->most &&
+      smma_maximum(products, p->accumulator.leading_most) + 1 <= p->most)
     return true;
   return c_fits && s->join == SMMA_JOIN_CHAIN && p->truncates && s->reference == SMMA_NONE &&
          s->term.bits != SMMA_EXACT_ALIGNMENT && s->accumulator.brings != SMMA_BRINGS_NOTHING &&
@@ -393,7 +396,26 @@ static bool has_special_terms(const smma_event_space *space, const parts *p, boo
 static bool is_limited_before(const smma_step *s) {
   const int bits = s->join == SMMA_JOIN_CHAIN ? smma_maximum(s->term.bits, s->accumulator.bits) : s->term.bits;
   return s->width != SMMA_NONE && s->reference != SMMA_NONE && s->reference <= bits &&
-         s->width <= smma_format_bits(s->output);
+         s->width <= smma_format_bits(s->output) && s->narrow_bits == SMMA_NONE;
+}
+
+/* Returns the exponent of the lowest bit that rounding to the output, and narrowing before it, can retain in all
+   sums. */
+static int last_retained(const parts *p) {
+  const smma_step *s = p->step;
+  const bool narrows = s->narrow_bits != SMMA_NONE && s->narrow_subnormals;
+  return narrows ? smma_maximum(p->last, p->least - s->narrow_bits) : p->last;
+}
+
+/* Reports whether no sum of a step with integer output has a fraction: no term has one, or alignment to a constant
+   exponent truncates it. */
+static bool has_whole_sums(const parts *p) {
+  const smma_step *s = p->step;
+  const bool chain = s->join == SMMA_JOIN_CHAIN;
+  if (is_coarse(p, p->last)) return true;
+  return s->reference != SMMA_NONE && s->opposing == SMMA_OPPOSING_EXACT && s->term.bits != SMMA_EXACT_ALIGNMENT &&
+         s->reference - s->term.bits >= p->last &&
+         (!chain || (s->accumulator.bits != SMMA_EXACT_ALIGNMENT && s->reference - s->accumulator.bits >= p->last));
 }
 
 static const char *integer_excluded(const parts *p, smma_result_event event) {
@@ -404,7 +426,14 @@ static const char *integer_excluded(const parts *p, smma_result_event event) {
     case SMMA_RESULT_CANCELLED: return NULL;
     case SMMA_RESULT_WIDTH: return p->step->width == SMMA_NONE ? "sums have no width" : NULL;
     case SMMA_RESULT_OVERFLOW: return is_limited_before(p->step) ? "the width of sums comes before" : NULL;
-    default: return "integers are not rounded";
+    case SMMA_RESULT_TO_ZERO: return has_whole_sums(p) ? "all sums are integers" : NULL;
+    case SMMA_RESULT_AWAY:
+      return is_toward_zero(p->step->rounding) ? "it rounds toward zero"
+             : has_whole_sums(p)               ? "all sums are integers"
+                                               : NULL;
+    case SMMA_RESULT_UNDERFLOW:
+      return has_whole_sums(p) && last_retained(p) == p->last ? "all sums are integers" : NULL;
+    default: return "integers have no exponent";
   }
 }
 
@@ -422,7 +451,7 @@ static const char *result_excluded(const smma_event_space *space, const parts *p
     case SMMA_RESULT_ROUNDED_OVERFLOW:
       return truncates ? "it rounds toward zero" : cannot_overflow(space, p) ? "no sum is as great" : NULL;
     case SMMA_RESULT_OVERFLOW: return cannot_overflow(space, p) ? "no sum is as great" : NULL;
-    case SMMA_RESULT_UNDERFLOW: return is_coarse(p, keeps ? p->last : p->least) ? "no sum is as small" : NULL;
+    case SMMA_RESULT_UNDERFLOW: return is_coarse(p, keeps ? last_retained(p) : p->least) ? "no sum is as small" : NULL;
     case SMMA_RESULT_SUBNORMAL:
       return !keeps ? "subnormal results become zero" : is_coarse(p, p->least) ? "no sum is as small" : NULL;
     case SMMA_RESULT_MINUS_ZERO: return s->zero_sign != SMMA_ZERO_IEEE ? "zeros are positive" : NULL;

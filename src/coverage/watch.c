@@ -147,6 +147,13 @@ static uint64_t units_of(smma_leading x, int last) {
   return shift >= 64 ? 0 : shift >= 0 ? x.significand >> shift : x.significand << -shift;
 }
 
+/* Reports whether rounding adds one unit of 2^last to a sum that has `kept` whole units. */
+static bool is_rounded_up(const smma_step *s, smma_encoding f, smma_leading x, int last, uint64_t kept) {
+  const int binade = smma_leading_exponent(x) - smma_minimum_exponent(f) + 1;
+  const bool odd = smma_rounds_by_code(f) ? (binade & 1) && kept : kept & 1;
+  return smma_rounds_up(s->rounding, x.negative, odd, bit_at(x, last - 1), any_below(x, last - 1));
+}
+
 /* Reports the events of a nonzero sum that is rounded to the output. */
 static void report_rounding(watch *w, const smma_step *s, smma_leading x, uint64_t code) {
   const smma_nan_policy nan = w->space->operation.rule.nan;
@@ -166,7 +173,8 @@ static void report_rounding(watch *w, const smma_step *s, smma_leading x, uint64
   }
   report(w, block_of(w, SMMA_EVENT_ROUND, SMMA_OWNER_SUMS), 0,
          (int)(kept & 1) | guard << 1 | sticky << 2 | x.negative << 3 | subnormal << 4);
-  if (d.kind > SMMA_FINITE) {
+  if (d.kind > SMMA_FINITE ||
+      (leads == most.exponent && kept == most.significand && is_rounded_up(s, f, x, last, kept))) {
     report(w, result, 0, SMMA_RESULT_ROUNDED_OVERFLOW);
     return;
   }
@@ -187,15 +195,26 @@ static smma_leading unrounded(const watch *w, const smma_step *s, const smma_nod
   return smma_is_exact(s, count) ? smma_uncut_sum(s, term, count) : smma_leading_of(w->cut);
 }
 
-/* Reports the events of an integer sum, which is not rounded. */
+/* Returns how a nonzero sum becomes the integer d. A sum overflows if its rounded value is outside the format. */
+static smma_result_event integer_result(const smma_step *s, smma_encoding f, smma_leading x, smma_number d) {
+  const int last = smma_minimum_exponent(f) - f.fraction_bits;
+  const uint64_t most = x.negative ? (f.sign_bits ? smma_largest_fields(f) + 1 : 0) : smma_largest_fields(f);
+  uint64_t kept;
+  bool up;
+  if (smma_leading_exponent(x) - last >= f.bits) return SMMA_RESULT_OVERFLOW;
+  kept = units_of(x, last);
+  up = is_rounded_up(s, f, x, last, kept);
+  if (kept + up > most) return SMMA_RESULT_OVERFLOW;
+  if (d.kind == SMMA_ZERO) return SMMA_RESULT_UNDERFLOW;
+  return !any_below(x, last) ? SMMA_RESULT_EXACT : up ? SMMA_RESULT_AWAY : SMMA_RESULT_TO_ZERO;
+}
+
+/* Reports the events of a nonzero sum that becomes an integer. */
 static void report_integer(watch *w, const smma_step *s, smma_leading x, uint64_t code) {
   const smma_encoding f = smma_encoding_of(s->output);
   const smma_number d = smma_decode(f, code);
-  const int shift = x.exponent - (d.exponent - d.fraction_bits),
-            result = block_of(w, SMMA_EVENT_RESULT, SMMA_OWNER_SUMS);
-  const bool same = !x.sticky && shift >= 0 && shift < 64 && x.significand << shift >> shift == x.significand &&
-                    x.significand << shift == d.significand && x.negative == d.negative;
-  report(w, result, 0, same ? SMMA_RESULT_EXACT : SMMA_RESULT_OVERFLOW);
+  const int result = block_of(w, SMMA_EVENT_RESULT, SMMA_OWNER_SUMS);
+  report(w, result, 0, integer_result(s, f, x, d));
   if (d.significand == smma_largest_fields(f)) report(w, result, 0, SMMA_RESULT_GREATEST);
 }
 
@@ -218,9 +237,11 @@ static void report_rounded(watch *w, const smma_step *s, smma_leading x, uint64_
     x = smma_narrowed(x, s->narrow_bits,
                       s->narrow_subnormals ? smma_minimum_exponent(smma_encoding_of(s->output)) : SMMA_NONE,
                       s->narrow_rounding);
-  if (smma_is_integer(s->output))
+  if (x.significand == 0) /* narrowed to zero */
+    report(w, block_of(w, SMMA_EVENT_RESULT, SMMA_OWNER_SUMS), 0, SMMA_RESULT_UNDERFLOW);
+  else if (smma_is_integer(s->output))
     report_integer(w, s, x, code);
-  else if (x.significand)
+  else
     report_rounding(w, s, x, code);
 }
 
