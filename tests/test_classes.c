@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "amount.h"
+#include "classes/change.h"
 #include "classes/kept.h"
 #include "host/load.h"
+#include "isa/custom.h"
 #include "support.h"
 
 enum { ROWS = 60000 };
@@ -264,8 +266,42 @@ static void test_sample(void **state) {
   smma_sample_free(&backward);
 }
 
+/* Returns d of a row that has only c, without c. */
+static uint64_t without_c(const smma_instruction *i, uint64_t c) {
+  const smma_row row = {.c = c};
+  size_t count;
+  smma_change *changes = smma_changes_of(i, &count);
+  smma_changed changed;
+  uint64_t d = 1;
+  bool made = false;
+  assert_non_null(changes);
+  for (size_t n = 0; n < count && !made; n++) {
+    char text[256];
+    if (strcmp(smma_change_words(&changes[n], text, sizeof text), "c is left out") != 0) continue;
+    made = smma_changed_make(i, &changes[n], 1, &changed);
+    d = smma_changed_row(&changed, &row);
+  }
+  free(changes);
+  assert_true(made);
+  return d;
+}
+
+/* Zero in place of a negative number is zero also for integers, and in formats whose -0 is NaN. */
+static void test_zero_in_place(void **state) {
+  static const char text[] =
+      "{\"softmma-unit\": 1, \"name\": \"x\", \"algorithm\": \"G-FDPA\", \"k\": 4, \"a\": "
+      "\"e4m3fnuz\", \"b\": \"e4m3fnuz\", \"d\": \"e4m3fnuz\", \"alignment_bits\": 25}";
+  smma_error error;
+  const smma_instruction *unit = smma_custom_read("custom", text, strlen(text), &error);
+  (void)state;
+  if (!unit) fail_msg("%s", error.text);
+  assert_int_equal(without_c(find("A100", "mma.m16n8k32.s32.s8.s8.s32"), 0xfffffffb), 0);
+  assert_int_equal(without_c(unit, 0xc0), 0);
+  smma_custom_release(unit);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_sample), cmocka_unit_test(test_no_fault),
-                                     cmocka_unit_test(test_faults)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_zero_in_place), cmocka_unit_test(test_sample),
+                                     cmocka_unit_test(test_no_fault), cmocka_unit_test(test_faults)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
