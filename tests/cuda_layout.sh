@@ -18,13 +18,15 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-compile() { # CAPABILITY ARCHITECTURE FAMILY...
-  local capability=$1 architecture=$2 family has=()
+# compile CAPABILITY[:TARGET] ARCHITECTURE FAMILY...: TARGET is that of the machine code
+compile() {
+  local capability=${1%:*} target=${1#*:} architecture=$2 family has=()
   shift 2
+  rm -f "$work"/*.o
   for family in "$@"; do has+=("-DSMMA_CUDA_${family^^}"); done
   for family in "$@" unit; do
     "$compiler" -x c++ -std=c++17 -O0 -fPIC -Wall -Wextra -Werror "-DEMULATED_CAPABILITY=$capability" \
-      "-DEMULATED=\"$architecture\"" "${has[@]}" -I "$source/include" -include "$source/tests/warp/cuda.h" -c \
+      "-DEMULATED_TARGET=$target" "-DEMULATED=\"$architecture\"" "${has[@]}" -I "$source/include" -include "$source/tests/warp/cuda.h" -c \
       -o "$work/$family.o" "$source/src/unit/cuda/$family.cu" || return
   done
   "$compiler" -shared -o "$work/$architecture.so" "$work"/*.o "$library" "-Wl,-rpath,$(dirname "$library")"
@@ -44,7 +46,8 @@ judge() {
   fi
 }
 
-for each in '90 hopper mma wgmma' '100 blackwell mma tcgen05' '120 rtx-blackwell mma mma_sp mma_narrow'; do
+for each in '90 hopper mma wgmma' '100 blackwell mma tcgen05' '120 rtx-blackwell mma mma_sp mma_narrow' \
+  '89:80 ada mma' '103 blackwell-ultra mma tcgen05' '110 thor mma tcgen05'; do
   read -r -a words <<<"$each"
   compile "${words[@]}" >"$work/report" 2>&1 || {
     cat "$work/report"
@@ -69,5 +72,29 @@ for instruction in tcgen05.m64n24k16.f16.f16.f16 tcgen05.m128n16k8.f32.tf32.tf32
   tcgen05.sp.m128n16k64.s32.u8.s8 tcgen05.sp.m128n16k64.block32.f32.e2m3.e5m2.ue8m0 \
   tcgen05.sp.m128n8k128.block32.f32.e2m1.e2m1.ue8m0 tcgen05.sp.m128n8k128.block16.f32.e2m1.e2m1.ue4m3; do
   judge blackwell --instr "$instruction"
+done
+judge blackwell-ultra --instr tcgen05.m64n8k16.f32.bf16.bf16
+judge thor --instr tcgen05.m64n8k16.f32.bf16.bf16
+
+# An Ada GPU with code for sm_80 computes what Ampere has, and refuses FP8, whose kernels are empty there.
+judge ada --instr mma.m16n8k16.f32.f16.f16.f32
+refuses() { # MESSAGE OPTION...
+  local message=$1
+  shift
+  if ! "$softmma" test --rows 16 "$@" >"$work/report" 2>&1 && grep -qF -- "$message" "$work/report"; then
+    echo "ok      refused: $message"
+  else
+    echo "FAILED  $*"
+    cat "$work/report"
+    failed=1
+  fi
+}
+refuses 'the module was built without it (for sm_80, not sm_89)' --unit "plugin:$work/ada.so" --on ada \
+  --instr mma.m16n8k32.f32.e4m3.e4m3.f32
+for number in 1 -1 4294967296 99999999999999999999; do
+  refuses "there is no GPU $number; there are 1, from 0 on" --unit "plugin:$work/ada.so:$number" --on ada
+done
+for number in '' x 0x 1.5; do
+  refuses "'$number' is no number of a GPU" --unit "plugin:$work/ada.so:$number" --on ada
 done
 exit $failed

@@ -90,7 +90,8 @@ release=$("$nvcc" --version | sed -nE 's/.*release ([0-9]+)\.([0-9]+),.*/\1\2/p'
 bits() { for shape in 88128 168128 168256; do printf 'BMMA.%s.%s.POPC\n' "$shape" "$1"; done; }
 mapfile -t and < <(bits AND)
 mapfile -t and_xor < <(bits AND && bits XOR)
-has 75 BMMA.88128.XOR.POPC HMMA.1688.F16 HMMA.1688.F32 "${integers_8[@]}" "${integers_8_of_4[@]}"
+has 75 BMMA.88128.XOR.POPC HMMA.1688.F16 HMMA.1688.F32 HMMA.884.F16.F16.STEP{0,1} HMMA.884.F32.{F16,F32}.STEP{0..3} \
+  "${integers_8[@]}" "${integers_8_of_4[@]}"
 for target in 80 86; do
   has $target "${fp64[@]}" "${half[@]}" "${integers_8[@]}" "${integers[@]}" "${all_of_4[@]}" "${and_xor[@]}" \
     "${sparse[@]}" "${integers_of_4_sp[@]}"

@@ -1,6 +1,7 @@
 /* An emulator of the parts of CUDA that mma.sync, wgmma and tcgen05 in src/unit/cuda use, on the CPU: warps whose
    instructions compute their models. It replaces definitions of CUDA's compiler, assembly.h and tensor_memory.h.
    EMULATED is the architecture in the catalogue; EMULATED_CAPABILITY is the compute capability, for example 80.
+   EMULATED_TARGET is the target of the machine code, if it is not the compute capability.
 
    The register of an element is computed from its row and column, by the figures of the PTX ISA. The unit computes in
    the opposite direction. */
@@ -21,7 +22,10 @@
 #define __CUDACC__
 #define __CUDACC_VER_MAJOR__ 13
 #define __CUDACC_VER_MINOR__ 1
-#define __CUDA_ARCH__ (EMULATED_CAPABILITY * 10)
+#ifndef EMULATED_TARGET
+#define EMULATED_TARGET EMULATED_CAPABILITY
+#endif
+#define __CUDA_ARCH__ (EMULATED_TARGET * 10)
 #define __global__
 #define __device__
 #define __host__
@@ -32,7 +36,7 @@
 
 /* ---- The host's side ---- */
 
-enum cudaError_t { cudaSuccess, cudaErrorMemoryAllocation };
+enum cudaError_t { cudaSuccess, cudaErrorMemoryAllocation, cudaErrorNoKernelImageForDevice };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
 
 struct cudaDeviceProp {
@@ -48,6 +52,16 @@ static inline cudaError_t cudaGetDeviceCount(int *count) {
 static inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int) {
   strcpy(properties->name, "a warp on the CPU");
   properties->major = EMULATED_CAPABILITY / 10, properties->minor = EMULATED_CAPABILITY % 10;
+  return cudaSuccess;
+}
+
+struct cudaFuncAttributes {
+  int binaryVersion;
+};
+
+template <class kernel>
+static inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, kernel *) {
+  attributes->binaryVersion = EMULATED_TARGET;
   return cudaSuccess;
 }
 
@@ -102,6 +116,7 @@ struct uint4 {
 };
 static inline void __syncthreads() {} /* threads run one after another */
 static inline void __syncwarp() {}
+static inline void __trap() { abort(); }
 
 enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount };
 static inline cudaError_t cudaGetDevice(int *device) {

@@ -22,7 +22,8 @@ struct device_batch {
 using launcher = void(const smma_instruction_info &instruction, const device_batch &batch);
 
 /* The families. find_FAMILY returns an instruction's launcher, or NULL if the instruction is not of the family, or
-   if a device of this compute capability (90: 9.0) does not have it. */
+   if machine code for this compute capability (90: 9.0) does not have it. The capability is that of the target, which
+   can be less than that of the device: a device of 8.9 also runs code for 8.0, in which kernels with FP8 are empty. */
 launcher *find_mma(const smma_instruction_info &instruction, int capability);
 launcher *find_mma_sp(const smma_instruction_info &instruction, int capability);
 launcher *find_mma_volta(const smma_instruction_info &instruction, int capability);

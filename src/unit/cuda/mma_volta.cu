@@ -1,6 +1,6 @@
-/* mma.sync.m8n8k4 on Volta (sm_70; CUDA 12 is the last release that compiles for it). A warp computes four tiles of 8 x
-   8 elements. This kernel gives the same test vectors to all four tiles, but in other rows and columns of each tile. It
-   counts results that differ between tiles.
+/* mma.sync.m8n8k4 with FP16 on Volta (sm_70; CUDA 12 is the last release that compiles for it) and Turing (sm_75). A
+   warp computes four tiles of 8 x 8 elements. This kernel gives the same test vectors to all four tiles, but in other
+   rows and columns of each tile. It counts results that differ between tiles.
 
    PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f16": tile q belongs to the lanes with lane / 4 % 4 = q. With h =
    lane % 4 + 4 (lane / 16), a lane has row h of A, column h of B and, with FP16, row h of C. With FP32, accumulator
@@ -105,7 +105,7 @@ void launch(const smma_instruction_info &, const device_batch &batch) {
 }  // namespace
 
 launcher *find_mma_volta(const smma_instruction_info &instruction, int capability) {
-  if (capability != 70 && capability != 72) return nullptr;
+  if (capability != 70 && capability != 72 && capability != 75) return nullptr;
   if (strcmp(instruction.name, "mma.m8n8k4.f32.f16.f16.f32") == 0) return launch<f32_from_f32>;
   if (strcmp(instruction.name, "mma.m8n8k4.f32.f16.f16.f16") == 0) return launch<f32_from_f16>;
   if (strcmp(instruction.name, "mma.m8n8k4.f16.f16.f16.f16") == 0) return launch<f16_from_f16>;

@@ -1,5 +1,5 @@
-/* tcgen05.mma on Blackwell (sm_100a), dense and sparse: one thread starts a tile of M x N elements. A and B are in
-   shared memory; C, scale factors and metadata are in tensor memory; D replaces C.
+/* tcgen05.mma on Blackwell (sm_100a, sm_103a and sm_110a), dense and sparse: one thread starts a tile of M x N
+   elements. A and B are in shared memory; C, scale factors and metadata are in tensor memory; D replaces C.
 
    The placement of test vectors repeats every PLACES rows of A and columns of B. Therefore a lane of tensor memory has
    PLACES different results, and lanes at a distance of PLACES have the same ones. A thread serves one lane: it supplies
@@ -250,8 +250,9 @@ launcher *launcher_of(const smma_instruction_info &instruction) {
 }  // namespace
 
 launcher *find_tcgen05(const smma_instruction_info &instruction, int capability) {
-  if ((capability != 100 && capability != 103) || strncmp(instruction.name, "tcgen05.", 8) != 0) return nullptr;
-  if (instruction.d == SMMA_S32) return capability == 100 ? launcher_of<I8>(instruction) : nullptr;
+  const bool has_tcgen05 = capability == 100 || capability == 101 || capability == 103 || capability == 110;
+  if (!has_tcgen05 || strncmp(instruction.name, "tcgen05.", 8) != 0) return nullptr;
+  if (instruction.d == SMMA_S32) return capability == 103 ? nullptr : launcher_of<I8>(instruction);
   if (instruction.scale_block == 0)
     return instruction.k == 8    ? launcher_of<TF32>(instruction)
            : instruction.k == 16 ? launcher_of<F16>(instruction)

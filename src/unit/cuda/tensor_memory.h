@@ -88,7 +88,11 @@ __device__ void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t descriptor
   } else if constexpr (KIND == F8F6F4) {
     EITHER("f8f6f4");
   } else if constexpr (KIND == I8) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 1030
+    __trap(); /* sm_103a has no integers */
+#else
     EITHER("i8");
+#endif
   } else if constexpr (KIND == MXF8F6F4) {
     SCALED("mxf8f6f4.block_scale.scale_vec::1X");
   } else if constexpr (KIND == MXF4) {

@@ -1,5 +1,6 @@
 /* The tensor cores of an NVIDIA GPU as a unit. */
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "family.h"
@@ -11,6 +12,7 @@ using namespace cuda_unit;
 struct device_unit {
   cudaDeviceProp properties;
   int driver, runtime;
+  int compiled; /* target of the machine code that runs on the device, for example 80; at most capability() */
   int capability() const { return properties.major * 10 + properties.minor; }
 };
 
@@ -25,8 +27,10 @@ const char *architecture_of(int capability) {
     case 87: return "ampere";
     case 89: return "ada";
     case 90: return "hopper";
-    case 100:
-    case 103: return "blackwell";
+    case 100: return "blackwell";
+    case 103: return "blackwell-ultra";
+    case 101: /* 110 since CUDA 13 */
+    case 110: return "thor";
     case 120:
     case 121: return "rtx-blackwell";
     default: return nullptr;
@@ -38,27 +42,49 @@ int fail(char *message, size_t size, const char *what, cudaError_t error) {
   return 1;
 }
 
+/* Finds the number of a GPU, which is 0 if `text` is NULL. Reports whether there is a GPU with this number. */
+bool choose_device(const char *text, int count, int *device, char *message, size_t size) {
+  char *end;
+  const long number = text ? strtol(text, &end, 10) : 0; /* numbers beyond its range become LONG_MIN or LONG_MAX */
+  if (text && (end == text || *end))
+    snprintf(message, size, "'%.40s' is no number of a GPU; there are %d, from 0 on", text, count);
+  else if (number < 0 || number >= count)
+    snprintf(message, size, "there is no GPU %.40s; there are %d, from 0 on", text ? text : "0", count);
+  else
+    return *device = (int)number, true;
+  return false;
+}
+
+/* A kernel whose machine code has the same target as that of the families. */
+__global__ void probe() {}
+
+/* Finds the target of the machine code that the device runs. */
+cudaError_t find_code(device_unit *u) {
+  cudaFuncAttributes attributes;
+  const cudaError_t error = cudaFuncGetAttributes(&attributes, probe);
+  if (error == cudaSuccess) u->compiled = attributes.binaryVersion;
+  return error;
+}
+
 int cuda_open(const char *arguments, void **unit, char *message, size_t size) {
   int device = 0, count = 0;
-  char rest;
   cudaError_t error = cudaGetDeviceCount(&count);
   if (error != cudaSuccess) return fail(message, size, "no usable NVIDIA GPU", error);
-  if (arguments && sscanf(arguments, "%d%c", &device, &rest) != 1) {
-    snprintf(message, size, "'%.40s' is no number of a GPU; there are %d, from 0 on", arguments, count);
-    return 1;
-  }
-  if (device < 0 || device >= count) {
-    snprintf(message, size, "there is no GPU %d; there are %d, from 0 on", device, count);
-    return 1;
-  }
+  if (!choose_device(arguments, count, &device, message, size)) return 1;
   device_unit *u = new device_unit{};
   error = cudaSetDevice(device);
   if (error == cudaSuccess) error = cudaGetDeviceProperties(&u->properties, device);
   if (error == cudaSuccess) error = cudaDriverGetVersion(&u->driver);
   if (error == cudaSuccess) error = cudaRuntimeGetVersion(&u->runtime);
+  if (error == cudaSuccess) error = find_code(u);
   if (error != cudaSuccess) {
+    if (error == cudaErrorNoKernelImageForDevice)
+      snprintf(message, size, "no code for this GPU; build the module with -DSOFTMMA_CUDA_ARCHITECTURES=%d%s",
+               u->capability(), u->capability() >= 90 ? "a" : "");
+    else
+      fail(message, size, "the GPU cannot be used", error);
     delete u;
-    return fail(message, size, "the GPU cannot be used", error);
+    return 1;
   }
   *unit = u;
   return 0;
@@ -100,7 +126,7 @@ launcher *find(const device_unit *u, const smma_instruction_info &i) {
   const char *architecture = architecture_of(u->capability());
   if (!architecture || strcmp(architecture, i.arch) != 0) return nullptr;
   for (auto family : families)
-    if (launcher *run = family(i, u->capability())) return run;
+    if (launcher *run = family(i, u->compiled)) return run;
   return nullptr;
 }
 
@@ -112,6 +138,8 @@ int cuda_computes(void *unit, const smma_instruction_info *i, char *message, siz
     snprintf(message, size, "%s is of an architecture that is not modelled", u->properties.name);
   else if (strcmp(architecture, i->arch) != 0)
     snprintf(message, size, "the device is of the architecture %s", architecture);
+  else if (u->compiled != u->capability())
+    snprintf(message, size, "the module was built without it (for sm_%d, not sm_%d)", u->compiled, u->capability());
   else
     snprintf(message, size, "the module was built without it");
   return 1;

@@ -70,6 +70,8 @@ __global__ __launch_bounds__(64) void compute(size_t rows, const unsigned char *
   if constexpr ((I::TARGETS & TARGET) != 0) {
     const tile<I> t(rows);
     t.store(I::run(t.operand(a, t.turn_a), t.operand(b, t.turn_b), t.c(c)), d);
+  } else {
+    __builtin_trap(); /* the code is for a target without the instruction */
   }
 }
 

@@ -1,5 +1,6 @@
 /* The matrix cores of an AMD GPU as a unit: v_mfma of CDNA 1 to 4, WMMA and dot products of RDNA 3 and 4. */
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -69,19 +70,24 @@ int fail(char *message, size_t size, const char *what, hipError_t error) {
   return 1;
 }
 
+/* Finds the number of a GPU, which is 0 if `text` is NULL. Reports whether there is a GPU with this number. */
+bool choose_device(const char *text, int count, int *device, char *message, size_t size) {
+  char *end;
+  const long number = text ? strtol(text, &end, 10) : 0; /* numbers beyond its range become LONG_MIN or LONG_MAX */
+  if (text && (end == text || *end))
+    snprintf(message, size, "'%.40s' is no number of a GPU; there are %d, from 0 on", text, count);
+  else if (number < 0 || number >= count)
+    snprintf(message, size, "there is no GPU %.40s; there are %d, from 0 on", text ? text : "0", count);
+  else
+    return *device = (int)number, true;
+  return false;
+}
+
 int hip_open(const char *arguments, void **unit, char *message, size_t size) {
   int device = 0, count = 0;
-  char rest;
   hipError_t error = hipGetDeviceCount(&count);
   if (error != hipSuccess) return fail(message, size, "no usable AMD GPU", error);
-  if (arguments && sscanf(arguments, "%d%c", &device, &rest) != 1) {
-    snprintf(message, size, "'%.40s' is no number of a GPU; there are %d, from 0 on", arguments, count);
-    return 1;
-  }
-  if (device < 0 || device >= count) {
-    snprintf(message, size, "there is no GPU %d; there are %d, from 0 on", device, count);
-    return 1;
-  }
+  if (!choose_device(arguments, count, &device, message, size)) return 1;
   device_unit *u = new device_unit{};
   error = hipSetDevice(device);
   if (error == hipSuccess) error = hipGetDeviceProperties(&u->properties, device);
