@@ -816,6 +816,11 @@ runs 0 gemm --on sm_120 --instr "$nvfp4" twelve-bits.npy identity.npy --method w
 check 'gemm --method of a block-scaled instruction' holds D.npy "$(f32 2049 -4095 1 2049)"
 gives 'gemm --method prints how' 0 '; words, p = 2; ' "${method[@]}" --method words --accuracy 1e-6
 gives 'gemm --method bf16x9' 0 'tcgen05.*; bf16x9, p = 3; ' gemm B200:bf16 A.npy B.npy -o D.npy --method bf16x9
+for matrices in 'wide-identity.npy identity.npy' 'twelve-bits.npy wide-identity.npy'; do
+  read -ra words <<<"$matrices"
+  fails "gemm: BF16x9 of f64 ($matrices)" '--method bf16x9: wide-identity.npy is not in f32; convert it to f32' \
+    gemm B200:bf16 "${words[@]}" -o D.npy --method bf16x9
+done
 fails 'gemm: BF16x9 of f16' '--method bf16x9: wgmma.* does not multiply bf16 with results in f32; take --in bf16' \
   gemm H100:f16 A.npy B.npy -o D.npy --method bf16x9
 fails 'gemm: words of BF16x9' '--words: this is for --method words, markidis; leave it out' \

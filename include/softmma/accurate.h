@@ -49,7 +49,8 @@ typedef enum {
   /* Markidis et al.: each word is the rounded remainder. The products A_i B_j for all i and j are computed. */
   SMMA_WORDS_RESIDUAL,
   /* CUTLASS's FP32 from BF16: word i is the remainder, multiplied by u^-i and rounded, without scaled rows and columns.
-   * The products A_i B_j for all i and j are computed. */
+   * The products A_i B_j for all i and j are computed. A and B must hold FP32 numbers: the bits of FP64 numbers beyond
+   * the words are lost, and numbers beyond the input format's range saturate. */
   SMMA_WORDS_SHIFTED
 } smma_words_method;
 

@@ -374,6 +374,14 @@ static bool read_files(smma_matrix_product *p, files *f, smma_error *error) {
   return fits;
 }
 
+/* Fails if the method bf16x9 would lose bits of a matrix, because its elements need not be FP32 numbers. */
+static bool fits_words(const smma_matrix_product *p, const smma_tensor *t, smma_label label, smma_error *error) {
+  const bool is_wide = t->format == SMMA_F64 || t->format == SMMA_S32 || (t->format == SMMA_NO_FORMAT && t->bytes > 2);
+  if (!is_wide || !smma_method_is(&p->request->method, "bf16x9")) return true;
+  return smma_fail(error, "--method bf16x9: %s is not in f32; convert it to f32, or take --method words with --words 4",
+                   label.path);
+}
+
 /* Takes A and B of an accurate product as FP64. D is FP64 if A or B is, otherwise FP32. */
 static bool take_wide(smma_matrix_product *p, files *f, smma_error *error) {
   p->d.format = SMMA_F64;
@@ -381,6 +389,7 @@ static bool take_wide(smma_matrix_product *p, files *f, smma_error *error) {
     const smma_label label = {which == SMMA_OF_A ? "A" : "B", given(p->request, which)};
     if (smma_is_raw(&f->given[which], SMMA_F64))
       return smma_fail(error, "%s holds raw encodings; --method takes numbers: f64, f32, f16", label.path);
+    if (!fits_words(p, &f->given[which], label, error)) return false;
     p->wide |= f->given[which].format == SMMA_F64;
     if (!smma_take_matrix(&f->given[which], SMMA_F64, SMMA_ROUND_NEAREST_EVEN, label, NULL, &p->taken[which], error))
       return false;

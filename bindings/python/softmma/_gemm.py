@@ -90,7 +90,8 @@ def gemm(
     - "words" (Mary and Mikaitis), "markidis": each number is a sum of ``words`` words in the instruction's format, or
       of the fewest words for the relative ``accuracy``. ``sum`` says where products are added: "f64" (default), "f32",
       "unit", "unit-scaled" or "blocks". ``subnormals`` is "on" (default) or "off": subnormal words become zero;
-    - "bf16x9": three words of BF16 and nine products, as CUTLASS computes FP32 on Blackwell;
+    - "bf16x9": three words of BF16 and nine products, as CUTLASS computes FP32 on Blackwell. A and B
+      must not be float64;
     - "ozaki": each number is a sum of ``slices`` integers of ``slice_bits`` bits (default: 7), on an s8 instruction;
       "auto" (default) takes as many slices as make D the exact product, rounded once. ``products`` is "leading" or
       "all", ``sum`` "f64" or "exact".
