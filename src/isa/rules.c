@@ -13,6 +13,9 @@
 #define NONE NULL
 #define EVIDENCE(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define QUESTIONS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define FP8_BY_FP16_QUESTIONS(...) QUESTIONS(__VA_ARGS__)
+#define GST_FDPA_QUESTIONS(...) QUESTIONS(__VA_ARGS__)
+#define INTEGER_QUESTIONS(...) ((const char *const[]){__VA_ARGS__, NULL}) /* the order of exact sums does not matter */
 #define HOPPER_MMA_EVIDENCE(...) EVIDENCE(MMA_ON_H100, __VA_ARGS__)
 #define HOPPER_WGMMA_EVIDENCE(...) EVIDENCE(WGMMA_ON_H100, __VA_ARGS__)
 #define HOPPER_INTEGER_MMA_EVIDENCE(...) EVIDENCE(INTEGER_MMA_ON_H100, __VA_ARGS__)
@@ -223,6 +226,8 @@
 
 #undef EVIDENCE
 #undef QUESTIONS
+#undef FP8_BY_FP16_QUESTIONS
+#undef GST_FDPA_QUESTIONS
 #undef HOPPER_MMA_EVIDENCE
 #undef HOPPER_WGMMA_EVIDENCE
 #undef HOPPER_INTEGER_MMA_EVIDENCE
@@ -232,6 +237,8 @@
 #undef TCGEN05_F16_EVIDENCE
 #define EVIDENCE(...) ((const char *const[]){SPARSE_ASSUMED, NULL})
 #define QUESTIONS(...) ((const char *const[]){SPARSE_RULE, __VA_ARGS__, NULL})
+#define FP8_BY_FP16_QUESTIONS(...) ((const char *const[]){SPARSE_FP8, __VA_ARGS__, NULL})
+#define GST_FDPA_QUESTIONS(...) ((const char *const[]){SPARSE_GROUPS, __VA_ARGS__, NULL})
 #define HOPPER_MMA_EVIDENCE(...) ((const char *const[]){MMA_ON_H100, NULL})
 #define HOPPER_WGMMA_EVIDENCE(...) ((const char *const[]){WGMMA_ON_H100, NULL})
 #define HOPPER_INTEGER_MMA_EVIDENCE(...) ((const char *const[]){INTEGER_MMA_ON_H100, NULL})

@@ -2,7 +2,9 @@
 #include "question/operands.h"
 #include "question/question.h"
 
-static bool is_sparse_sum(const smma_instruction *i) { return i->sparse && i->rule->rule.algorithm == SMMA_T_FDPA; }
+static bool is_sparse_sum(const smma_instruction *i) {
+  return i->sparse && (i->rule->rule.algorithm == SMMA_T_FDPA || i->rule->rule.algorithm == SMMA_ST_FDPA);
+}
 
 enum { HALF = -1, TWICE = 1 };
 

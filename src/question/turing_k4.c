@@ -2,7 +2,9 @@
 #include "question/operands.h"
 #include "question/question.h"
 
-static bool is_turing_k4(const smma_instruction *i) { return i->rule == &smma_rule_turing_k4_f32 && i->d == SMMA_F32; }
+static bool is_turing_k4(const smma_instruction *i) {
+  return i->rule == &smma_rule_turing_k4_f32 || i->rule == &smma_rule_turing_k4_f16;
+}
 
 static const smma_candidate turing_k4_bits[] = {{"F = 23, as Volta", with_alignment_bits, 23}, {0}};
 
