@@ -18,16 +18,16 @@ LEMMA(exact_alignment)(uint64_t significand, int exponent, int emax, int bits, i
 
 /* Sums that only grow end at the same value wherever they are clamped; sums that wrap may wrap at any time. */
 LEMMA(clamps_alike)(int32_t x, uint32_t a, uint32_t b) {
-  const smma_integer p = {SMMA_INTEGER_SATURATES, 0, SMMA_PRODUCT_MULTIPLIED};
+  const smma_integer_overflow clamp = SMMA_INTEGER_SATURATES;
   const int64_t more = a >> 4, again = b >> 4;
-  return smma_integer_encode(&p, (int32_t)smma_integer_encode(&p, x + more) + again) ==
-         smma_integer_encode(&p, x + more + again);
+  return smma_integer_encode(clamp, (int32_t)smma_integer_encode(clamp, x + more) + again) ==
+         smma_integer_encode(clamp, x + more + again);
 }
 
 LEMMA(wraps_alike)(int32_t x, int32_t a, int32_t b) {
-  const smma_integer p = {SMMA_INTEGER_WRAPS, 0, SMMA_PRODUCT_MULTIPLIED};
-  return smma_integer_encode(&p, (int64_t)(int32_t)smma_integer_encode(&p, (int64_t)x + a) + b) ==
-         smma_integer_encode(&p, (int64_t)x + a + b);
+  const smma_integer_overflow wrap = SMMA_INTEGER_WRAPS;
+  return smma_integer_encode(wrap, (int64_t)(int32_t)smma_integer_encode(wrap, (int64_t)x + a) + b) ==
+         smma_integer_encode(wrap, (int64_t)x + a + b);
 }
 
 /* A format holds multiples of 2^last up to 2^(last + fraction_bits + 1), if its last bit is no higher. */

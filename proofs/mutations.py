@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""The changes of mutations.txt, which make a lemma false. As a program it checks that each of them can be applied."""
+"""The changes of mutations.txt, which make a lemma false. As a program it checks that each of them can be applied, and
+that the C sources of the proofs agree with the types of the code that they are about."""
 
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -27,3 +29,6 @@ if __name__ == "__main__":
     for _, *change in mutations():
         mutated(*change)
     print(f"{len(mutations())} changes can be applied")
+    folders = [f"-I{folder}" for folder in (source, here.parent / "include", here)]
+    for file in sorted(here.glob("*.c")):
+        subprocess.run(["cc", "-fsyntax-only", "-w", "-Werror=int-conversion", *folders, file], check=True)
