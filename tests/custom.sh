@@ -109,10 +109,10 @@ wrong_steps() {
   echo "{$head, \"steps\": $3}" >steps.json
   fails "steps: $1" "^softmma: steps\.json:1:[0-9]+: $2" custom steps.json
 }
+late='{"take": 1, "join": "chain", "start": "zero", "exponent_offset": -100, "alignment_bits": 100, "output": "none"}'
 wrong_steps 'too little room' \
   'step 3, "alignment_bits": an exact sum of terms from .* to .*; allowed: from 2\^-2816 to below 2\^3168$' \
-  "[{$unrounded: 100, \"reference\": -2000}, {\"take\": 1, \"join\": \"chain\", \"start\": \"zero\",
-  \"exponent_offset\": -100, \"alignment_bits\": 100, \"output\": \"none\"}, {\"take\": 1, $exact, \"output\": \"f32\"}]"
+  "[{$unrounded: 100, \"reference\": -2000}, $late, {\"take\": 1, $exact, \"output\": \"f32\"}]"
 wrong_steps 'none' '"steps": there are none; allowed: 1 to 6$' '[]'
 wrong_steps 'no list' '"steps" is no list; allowed: a list of 1 to 6 objects$' '3'
 wrong_steps 'no object' 'a step is an object: ' '[3]'

@@ -787,9 +787,9 @@ static void custom_units_are_drawn(void **state) {
   const double least[] = {0x1p-1074, 0, 0, 0}, one[] = {1, 0, 0, 0}, ones[] = {1, 1, 1, 1}, large[] = {16, 0, 0, 0},
                far[] = {1, 0x1p-12, 0, 0}, zeros[] = {0, 0, 1, 0}, spread[] = {0.125, 1024, 0x1p-9, 32};
   (void)state;
-  /* bits below the range of exact sums, and more columns than a drawing has */
+  /* the least bits, and more columns than a drawing has */
   check_custom(f64, "\"alignment_bits\": 60, \"exponent_offset\": -100, \"output\": \"f64\"", least, least,
-               "more bits than are drawn", NULL);
+               "60 bits below it (2^-2204)", NULL);
   check_custom(f32, "\"reference\": -1000, \"alignment_bits\": 30, \"width\": 32, \"output\": \"f32\"", one, one,
                "more bits than are drawn", NULL);
   check_custom(f16, "\"alignment_bits\": \"exact\", \"drop\": 10, \"output\": \"f32\"", far, ones, "  counts as 0\n",
