@@ -51,10 +51,10 @@ def test_cocotb(bug, tmp_path):
     pytest.importorskip("cocotb")
     if not shutil.which("iverilog"):
         pytest.skip("Icarus Verilog is not there")
-    given = {"UNIT": "t_fdpa", "BUG": bug, "ON": "H100", "INSTR": INSTR, "ROWS": 300, "SEED": 0, "BUILD": tmp_path}
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
     done = subprocess.run(
-        [sys.executable, REPOSITORY / "examples" / "rtl" / "test_unit.py"],
-        env=os.environ | {name: str(value) for name, value in given.items()},
+        ["make", "-C", REPOSITORY / "examples" / "rtl", "cocotb", f"BUG={bug}", "ROWS=300", f"BUILD={tmp_path}"],
+        env=os.environ | {"PATH": path},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
