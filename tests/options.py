@@ -96,7 +96,7 @@ VALUES = {
     "a": ["5"], "against": ["model:core"], "alpha": ["2"], "at": ["1,1"], "beta": ["2"], "c": ["1", "C.npy"],
     "claim": ["H100"], "d": ["C.npy"], "data": ["uniform"], "dot": ["OUT2"], "format": ["binary"], "from": ["H100"], "html": ["OUT2"],
     "in": ["bf16"], "instr": ["HMMA.16816.F32"], "k": ["64"], "kernel": ["portable"], "kind": ["normal"],
-    "method": ["words"], "on": ["H100"], "out": ["f16"], "output": ["OUT2"], "plan": ["plan.json"],
+    "method": ["words"], "on": ["H100", "V100"], "out": ["f16"], "output": ["OUT2"], "plan": ["plan.json"],
     "round-in": ["toward-zero"], "rows": ["7"], "scale-d": ["2"], "seed": ["9"], "shape": ["4x4x64"], "shard": ["1/2"], "show": ["2"],
     "slices": ["3"], "split-k": ["2"], "svg": ["OUT2"], "sweep": ["k=8,16"], "unit": ["x86"], "words": ["3"],
 }  # fmt: skip
