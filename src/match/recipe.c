@@ -100,7 +100,7 @@ static bool takes_all(const smma_plan *p, const smma_match_data *data) {
   const bool linear = smma_plan_has(p, SMMA_EPILOGUE_LINEAR);
   if (data->c || data->bias || data->scale_d != 1) return false;
   if (data->alpha != 1 && !linear && !smma_plan_has(p, SMMA_EPILOGUE_ALPHA)) return false;
-  return smma_scales_along(smma_scales_from(smma_plan_scaled_k(p), 0, SMMA_NO_FORMAT), data->k) == data->parts;
+  return smma_scaled_parts(p, data->k) == data->parts;
 }
 
 static smma_plan *plan_of_library(const smma_recipe *r, const smma_match_data *data, const smma_instruction *i) {

@@ -444,8 +444,7 @@ static bool check_places(const smma_match_study *x, const smma_match_claim *clai
 /* Checks that there are as many scale factors as the claim's plan has parts of K. */
 static bool check_factors(const smma_match_study *x, const smma_match_claim *claim, smma_error *error) {
   const smma_match_data *data = &x->data;
-  const size_t each = smma_plan_scaled_k(claim->plan);
-  const size_t parts = smma_scales_along(smma_scales_from(each, 0, SMMA_NO_FORMAT), data->k);
+  const size_t each = smma_plan_scaled_k(claim->plan), parts = smma_scaled_parts(claim->plan, data->k);
   if (data->parts && !each)
     return smma_fail(error, "--scale-a: %s takes no scale factors; leave out --scale-a and --scale-b", claim->text);
   if (each && !data->parts)

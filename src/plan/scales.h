@@ -25,4 +25,9 @@ static inline size_t smma_scales_along(smma_scales scales, size_t k) {
   return scales.each ? k / scales.each + (k % scales.each != 0) : 0;
 }
 
+/* Returns the number of parts of K that have scale factors of a plan; 0 for a plan without scale factors. */
+static inline size_t smma_scaled_parts(const smma_plan *plan, size_t k) {
+  return smma_scales_along(smma_scales_from(smma_plan_scaled_k(plan), 0, SMMA_NO_FORMAT), k);
+}
+
 #endif
