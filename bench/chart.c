@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/program.h"
+#include "page/gnuplot.h"
 
 enum { MOST_GROUPS = 4, ROW_PIXELS = 22, MARGIN_PIXELS = 190 };
 
@@ -12,15 +13,6 @@ enum { MOST_GROUPS = 4, ROW_PIXELS = 22, MARGIN_PIXELS = 190 };
 static const char *const colours[MOST_GROUPS] = {"#0072B2", "#E69F00", "#009E73", "#CC79A7"};
 
 /* ---- The script ---- */
-
-static void write_text(FILE *script, const char *text) {
-  putc('"', script);
-  for (; *text; text++) {
-    if (*text == '"' || *text == '\\') putc('\\', script);
-    putc(*text, script);
-  }
-  putc('"', script);
-}
 
 static size_t list_groups(const smma_chart *chart, const char *groups[MOST_GROUPS]) {
   size_t count = 0;
@@ -72,17 +64,17 @@ static void write_frame(FILE *script, const smma_chart *chart) {
   fprintf(script, "set terminal svg size 960,%zu dynamic noenhanced font 'sans-serif,13' background '#ffffff'\n",
           chart->count * ROW_PIXELS + MARGIN_PIXELS);
   fputs("set title ", script);
-  write_text(script, chart->title);
+  smma_gnuplot_text(script, chart->title);
   fputs(".\"\\n\".", script);
-  write_text(script, chart->subtitle);
+  smma_gnuplot_text(script, chart->subtitle);
   fputs("\nset xlabel ", script);
-  write_text(script, chart->axis);
+  smma_gnuplot_text(script, chart->axis);
   fprintf(script, "\nset xrange [0:%.9g]\nset yrange [%zu.6:0.4]\n$line << END\n1 0.4\n1 %zu.6\nEND\n", axis_end(chart),
           chart->count, chart->count);
   fputs("set ytics scale 0 (", script);
   for (size_t b = 0; b < chart->count; b++) {
     fputs(b ? ", " : "", script);
-    write_text(script, chart->bars[b].label);
+    smma_gnuplot_text(script, chart->bars[b].label);
     fprintf(script, " %zu", b + 1);
   }
   fputs(")\n", script);
@@ -100,12 +92,12 @@ static bool write_script(FILE *script, const void *content, smma_error *error) {
   for (size_t g = 0; g < count; g++) {
     fprintf(script, "$group%zu using (0):1:(0):2:($1-0.36):($1+0.36) with boxxyerror linecolor '%s' title ", g,
             colours[g]);
-    write_text(script, groups[g]);
+    smma_gnuplot_text(script, groups[g]);
     fputs(", ", script);
   }
   if (chart->reference) {
     fprintf(script, "$line with lines dashtype 2 linewidth 2 linecolor '#000000' title ");
-    write_text(script, chart->reference);
+    smma_gnuplot_text(script, chart->reference);
     fputs(", ", script);
   }
   for (size_t g = 0; g < count; g++)
