@@ -61,9 +61,9 @@ static inline ALWAYS bytes upper(size_t size, bytes x, bytes y) {
   }
 }
 
-/* Transposes a square block of `16 / size` lines, each with `16 / size` elements of `size` bytes. The index
-   of an element consists of the bits of its line, then those of its position. Each round rotates every index by one
-   bit, so the rounds together exchange line and position. */
+/* Transposes a square block of `16 / size` lines, each with `16 / size` elements of `size` bytes. The index of an element
+   consists of the bits of its line, then those of its position. Each round rotates every index by one bit, so the
+   rounds together exchange line and position. */
 static inline ALWAYS void transpose(size_t size, bytes *x) {
   const size_t square = sizeof *x / size;
   for (size_t round = 1; round < square; round *= 2) {

@@ -31,9 +31,9 @@ typedef struct {
    smma_output_abandon; both free everything that `output` holds. */
 bool smma_output_open(const char *path, smma_output *output, smma_error *error);
 
-/* Writes the data to the disk, and then gives the temporary file its final name. Fails if
-   an earlier write failed or the file cannot be renamed: then no new file is left, and an old file is unchanged. Also
-   fails if the disk does not confirm the new name, and then leaves the new file. */
+/* Writes the data to the disk, and then gives the temporary file its final name. Fails if an earlier write failed or the
+   file cannot be renamed: then no new file is left, and an old file is unchanged. Also fails if the disk does not
+   confirm the new name, and then leaves the new file. */
 bool smma_output_commit(smma_output *output, smma_error *error);
 
 void smma_output_abandon(smma_output *output);

@@ -14,8 +14,8 @@ SMMA_CORE void smma_decode_line(smma_format format, SMMA_GLOBAL const void *code
 }
 
 /* Computes one element per work item, starting at the step that `from` holds for that element; `outer` is the format of
-   accumulators. A NaN accumulator stays the same NaN, unless the rule passes on operands' NaN or is a composition,
-   whose steps may have formats without NaN. So the element then stops early. */
+   accumulators. An element stops early at a NaN that the further steps do not change. They can change it if the rule
+   passes on operands' NaN, or is a composition, whose steps may have formats without NaN. */
 SMMA_KERNEL smma_kernel_core(smma_operation argument, smma_extent e, int outer, SMMA_GLOBAL const void *a,
                              SMMA_GLOBAL const void *b, SMMA_GLOBAL const void *scale_a,
                              SMMA_GLOBAL const void *scale_b, SMMA_GLOBAL void *accumulator,
