@@ -841,14 +841,14 @@ static void test_nan_in_narrow_formats(void **state) {
                                          {"x86", "vdpbf16ps"}};
   (void)state;
   for (int policy = 0; policy <= SMMA_NAN_MARKED; policy++)
-    for (int to = 0; to < SMMA_FORMAT_COUNT; to++) {
-      const smma_encoding f = smma_encoding_of((smma_format)to);
+    for (int row = 0; row < SMMA_FORMAT_COUNT; row++) {
+      const smma_format to = smma_format_at(row);
+      const smma_encoding f = smma_encoding_of(to);
       if (smma_decode(f, smma_default_nan(f)).kind != SMMA_NAN) continue;
       assert_int_equal(smma_decode(f, smma_nan_of(f, (smma_nan_policy)policy)).kind, SMMA_NAN);
       for (uint32_t bits = 0; bits < 1 << 10; bits++) {
         const uint32_t nan = bits << 22 | 0x7f800001;
-        assert_int_equal(smma_decode(f, smma_reformat(SMMA_F32, (smma_format)to, (smma_nan_policy)policy, nan)).kind,
-                         SMMA_NAN);
+        assert_int_equal(smma_decode(f, smma_reformat(SMMA_F32, to, (smma_nan_policy)policy, nan)).kind, SMMA_NAN);
       }
     }
   for (size_t u = 0; u < sizeof units / sizeof units[0]; u++)

@@ -266,7 +266,7 @@ static void lay_out(product *p) {
 static void compose(product *p) {
   const smma_gemm_arguments *g = &p->with;
   plan_operands x = {.plan = p->plan, .operation = smma_operation_of(p->instruction), .k = g->k};
-  x.alpha = (float)g->alpha, x.beta = (float)g->beta, x.scale_d = (float)g->scale_d;
+  x.alpha = (float)g->alpha, x.beta = g->beta == 0 ? 0 : (float)g->beta, x.scale_d = (float)g->scale_d;
   for (size_t i = 0; i < ROWS; i++)
     for (size_t j = 0; j < COLUMNS; j++) {
       x.a = p->a[i], x.b = p->b[j], x.scale_a = p->scale_a[i], x.scale_b = p->scale_b[j];

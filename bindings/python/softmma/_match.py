@@ -267,13 +267,14 @@ def claim(
     Raises as `match` does, and ValueError if the claimed product has other formats than the matrices.
     """
     plan = None
+    asked: tuple[Any, Any, Any]  # the unit, the instruction and the formats
     if on is not None:
         plan = None if what == "none" else what if isinstance(what, Plan) else Plan(what)  # type: ignore[arg-type]
         asked = text_of(on, "on"), instr, None if instr is not None else in_dtype
     elif instr is not None:
         raise ValueError("instr: goes with on, the GPU's name")
     elif isinstance(what, Instruction):
-        asked = what, None, None  # type: ignore[assignment]
+        asked = what, None, None
     else:
         text_of(what, "what", "an Instruction, 'GPU:FORMAT', or with on= a plan")
         if _is_plan(what):
