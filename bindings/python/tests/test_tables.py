@@ -1,5 +1,6 @@
 """The tables of documentation that are written by hand agree with the catalogue, in both directions."""
 
+import itertools
 import re
 
 import pytest
@@ -10,7 +11,7 @@ from conftest import REPOSITORY
 TIER = "check"
 FUSED = {"T-FDPA", "ST-FDPA", "GST-FDPA", "FP8-by-FP16"}
 BASES = ["recorded", "emulated", "reported", "assumed"]
-TITLES = {  # architectures that a table of docs/ calls otherwise than the catalogue does, or names in one row
+TITLES = {  # the catalogue's titles of architectures that a table of docs/ gives another name
     "Ada": ["Ada Lovelace"],
     "Apple": ["AMX of M1", "AMX of M2 to M4"],
     "Arm": ["AArch64"],
@@ -40,36 +41,35 @@ def table(page, header):
 def test_fused_rules_of_nvidia(instructions):
     """docs/algorithms/README.md has the parameters of each fused rule of NVIDIA."""
     header = "| architecture | inputs | algorithm | L | F | ρ, FP32 | e_zero, FP32 | ρ, FP16 | e_zero, FP16 |"
-    stated, formats = set(), {f["name"] for f in softmma.facts()["formats"]}
+    formats = {f["name"] for f in softmma.facts()["formats"]}
+    stated = set()
     for architectures, inputs, model, length, f, *outputs in table("algorithms/README.md", header):
-        scaled = "scale factor" in inputs
-        inputs = inputs.replace("e3m4", "e3m4-nan").partition(" with ")[0]
-        for name in re.sub(r"`[a-z0-9]*`|\(K = \d+\)|, K = 64", "", architectures).split(","):
-            for title in TITLES.get(name.strip(), [name.strip()]):
-                for d, (rho, e_zero) in {"f32": outputs[:2], "f16": outputs[2:]}.items():
-                    for a in set(re.findall(r"[a-z0-9-]+", inputs)) & formats if rho != "-" else ():
-                        if (a, d) == ("bf16", "f16"):  # which the page says no unit has
-                            continue
-                        stated |= {
-                            (title, model, a, scaled, int(size), int(f), rho, int(e_zero), d)
-                            for size in re.findall(r"\d+(?! groups)", length.replace("m8n8k4", ""))
-                        }
-    known = set()
+        names = re.sub(r"`[a-z0-9]*`|\(K = \d+\)|, K = 64", "", architectures).split(",")
+        titles = [title for name in names for title in TITLES.get(name.strip(), [name.strip()])]
+        words = re.findall(r"[a-z0-9-]+", inputs.replace("e3m4", "e3m4-nan").partition(" with ")[0])
+        lengths = re.findall(r"\d+(?! groups)", length.replace("m8n8k4", ""))
+        for d, rho, e_zero in (("f32", *outputs[:2]), ("f16", *outputs[2:])):
+            for title, factor, size in itertools.product(titles, formats.intersection(words), lengths):
+                if rho != "-" and (factor, d) != ("bf16", "f16"):  # the page says that bf16 has no FP16 output
+                    scaled = "scale factor" in inputs
+                    stated.add((title, model, factor, scaled, d, int(f), rho, int(e_zero), int(size)))
+    k_of = {}
     for i in instructions:
         if i["model"] in FUSED:
             p = i["parameters"]
-            size = p.get("L", p.get("G"))
-            for a in (i["a"], i["b"]):
-                known.add((i["title"], i["model"], a, bool(i["scale"]), size, p["F"], p["rho"], p["e_zero"], i["d"]))
-    # An instruction whose K is below L is one block of K products.
-    short = {row for row in known if row[0] == "RTX Blackwell" and row[4] == 16 and re.match("e[45]m", row[2])}
-    assert {(*row[:4], 32, *row[5:]) for row in short} <= stated
-    assert known - short == stated
+            for factor in (i["a"], i["b"]):
+                rule = i["title"], i["model"], factor, bool(i["scale"]), i["d"], p["F"], p["rho"], p["e_zero"]
+                k_of[(*rule, p.get("L", p.get("G")))] = i["k"]
+    assert stated <= k_of.keys()
+    for row in k_of.keys() - stated:  # as the page says, an instruction with K < L is a single block of K products
+        assert row[-1] == k_of[row] and any(row[:-1] == s[:-1] and row[-1] < s[-1] for s in stated), row
 
 
 def test_architectures(instructions):
-    """docs/architectures.md has each architecture's models with their fraction bits and strongest basis. Rows that
-    link to an algorithm that is a composition of steps are not compared."""
+    """docs/architectures.md has each architecture's models with their fraction bits and strongest basis.
+
+    Rows whose model is a link are not compared: the catalogue calls these models compositions.
+    """
     stated, title = {}, None
     for architecture, _, _, model, basis in table(
         "architectures.md", "| architecture | GPUs | A and B | model | basis |"
