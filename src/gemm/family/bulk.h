@@ -207,7 +207,7 @@ static inline __attribute__((always_inline)) bool bulk_block(const smma_run *r, 
   const int top = 127 + deficit_top(&r->multiplier->operation) - bulk_bits(s.guard);
   float *accumulator = (float *)r->accumulator + first * PANEL;
   bulk_rows p;
-  deficit_compare_rows(s.length, false, (const unsigned char *)deficit_row_word(a, s.length), row_bytes,
+  deficit_compare_rows(s.length, false, a, s.length, row_bytes, r->packed_rows * row_bytes,
                        b + (size_t)s.length * 4 * PANEL, rows, &p.least);
   bulk_choose_rows(s, a, rows, base, range[2], &p);
   for (size_t i = 0; i < p.count; i++) {

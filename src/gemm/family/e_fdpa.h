@@ -144,7 +144,14 @@ static void e_fdpa_pack_columns(const smma_pack *pack) { e_fdpa_pack(pack, PANEL
 
 /* ---- Running ---- */
 
-enum { E_FDPA_ROWS = 2 * ROWS, E_FDPA_VECTORS = 2 }; /* rows and vectors of columns that are computed at a time */
+/* Rows and vectors of columns that are computed at a time. The chains of E_FDPA_IN_REGISTERS rows are in registers
+   while a block is added. With few registers there is a second such set of rows, because a processor adds a block to
+   one set while it rounds the other. */
+enum {
+  E_FDPA_IN_REGISTERS = 2 * ROWS,
+  E_FDPA_ROWS = (REGISTERS < 32 ? 2 : 1) * E_FDPA_IN_REGISTERS,
+  E_FDPA_VECTORS = 2
+};
 
 /* E_FDPA_ROWS rows and E_FDPA_VECTORS vectors of columns, for `blocks` blocks of one run. The pointers are to the data
    of the first row and of the first vector. */
@@ -245,32 +252,37 @@ static inline __attribute__((always_inline)) void e_fdpa_chains(const e_fdpa_par
                                                                 vi differ[E_FDPA_ROWS][E_FDPA_VECTORS]) {
   const double *a = p->a, *b = p->b;
   e_fdpa_error error[E_FDPA_ROWS][E_FDPA_VECTORS];
+  vd low[E_FDPA_ROWS][E_FDPA_VECTORS], high[E_FDPA_ROWS][E_FDPA_VECTORS];
   E_FDPA_EACH(i, v) {
+    const vf start = vf_add(c->at[i][v], vf_set(0)); /* so that no chain gives -0 */
     if (enclosed) error[i][v] = e_fdpa_error_of(p, i, v, c->at[i][v]), differ[i][v] = vi_set(0);
-    c->at[i][v] = vf_add(c->at[i][v], vf_set(0)); /* so that no chain gives -0 */
+    low[i][v] = vd_low(start), high[i][v] = vd_high(start);
   }
   for (size_t block = 0; block < p->blocks; block++, a += p->a_apart, b += p->b_apart) {
-    vd low[E_FDPA_ROWS][E_FDPA_VECTORS], high[E_FDPA_ROWS][E_FDPA_VECTORS];
-    E_FDPA_EACH(i, v) low[i][v] = vd_low(c->at[i][v]), high[i][v] = vd_high(c->at[i][v]);
-    UNROLL for (size_t k = 0; k < length; k++) UNROLL for (size_t v = 0; v < E_FDPA_VECTORS; v++) {
-      vd y = vd_load(b + k * PANEL + v * LANES), z = vd_load(b + k * PANEL + v * LANES + LANES / 2);
-      UNROLL for (size_t i = 0; i < E_FDPA_ROWS; i++) {
-        vd x = vd_set(a[k * E_FDPA_GROUP + i]);
-        low[i][v] = vd_fma(x, y, low[i][v]);
-        high[i][v] = vd_fma(x, z, high[i][v]);
+    UNROLL for (size_t row = 0; row < E_FDPA_ROWS; row += E_FDPA_IN_REGISTERS) {
+      const size_t end = row + E_FDPA_IN_REGISTERS;
+      UNROLL for (size_t k = 0; k < length; k++) UNROLL for (size_t v = 0; v < E_FDPA_VECTORS; v++) {
+        vd y = vd_load(b + k * PANEL + v * LANES), z = vd_load(b + k * PANEL + v * LANES + LANES / 2);
+        UNROLL for (size_t i = row; i < end; i++) {
+          vd x = vd_set(a[k * E_FDPA_GROUP + i]);
+          low[i][v] = vd_fma(x, y, low[i][v]);
+          high[i][v] = vd_fma(x, z, high[i][v]);
+        }
       }
-    }
-    E_FDPA_EACH(i, v) {
-      if (enclosed) {
-        const e_fdpa_error e = error[i][v];
-        vf above = vf_narrow(vd_add(low[i][v], e.low), vd_add(high[i][v], e.high));
-        c->at[i][v] = vf_narrow(vd_subtract(low[i][v], e.low), vd_subtract(high[i][v], e.high));
-        differ[i][v] = vi_or(differ[i][v], vi_xor(vf_bits(above), vf_bits(c->at[i][v])));
-      } else {
-        c->at[i][v] = vf_narrow(low[i][v], high[i][v]);
+      UNROLL for (size_t i = row; i < end; i++) UNROLL for (size_t v = 0; v < E_FDPA_VECTORS; v++) {
+        if (enclosed) {
+          const e_fdpa_error e = error[i][v];
+          const vf above = vf_narrow(vd_add(low[i][v], e.low), vd_add(high[i][v], e.high));
+          const vf below = vf_narrow(vd_subtract(low[i][v], e.low), vd_subtract(high[i][v], e.high));
+          differ[i][v] = vi_or(differ[i][v], vi_xor(vf_bits(above), vf_bits(below)));
+          low[i][v] = vd_low(below), high[i][v] = vd_high(below);
+        } else {
+          low[i][v] = vd_to_float(low[i][v]), high[i][v] = vd_to_float(high[i][v]);
+        }
       }
     }
   }
+  E_FDPA_EACH(i, v) c->at[i][v] = vf_narrow(low[i][v], high[i][v]);
 }
 
 /* Returns the accumulators after one block of four products of FP16; they were c. Adds them as a chain. Each addition

@@ -138,14 +138,14 @@ static void gst_sum_up(const gst_layout *l, size_t width, const uint32_t *quad, 
   for (size_t group = 0; group < GST_GROUPS; group++)
     for (size_t v = 0; v < width; v += LANES) {
       const vi fields = vi_set(0x07070707);
-      vi sum = vi_set(0), bits = vi_set(0);
+      vi sum = vi_dots_begin(vi_set(0)), bits = vi_set(0);
       for (size_t q = group * GST_DEPTH; q < (group + 1) * GST_DEPTH; q++) {
         vi magnitude = vi_and(vi_load((const int32_t *)quad + q * width + v), fields);
         bits = vi_or(vi_shift_right(bits, 1), vi_and(vi_add(magnitude, vi_set(0x7f7f7f7f)), vi_set((int)0x80808080)));
-        sum = vi_dot4(sum, vb_repeat(GST_RAISE * 0x01010101u), vb_load(out + (q * width + v) * 4));
+        sum = vi_dots_add(sum, vb_repeat(GST_RAISE * 0x01010101u), vb_load(out + (q * width + v) * 4));
       }
       vi_store(nonzero + group * width + v, bits);
-      vi_store(start + group * width + v, vi_subtract(vi_set(0), sum));
+      vi_store(start + group * width + v, vi_subtract(vi_set(0), vi_dots_end(sum)));
     }
 }
 
@@ -280,22 +280,24 @@ static gst_constants gst_constants_of(const smma_run *r) {
   return t;
 }
 
-enum { GST_ROWS = 2 * ROWS, GST_VECTORS = 2 }; /* rows and vectors of columns that are computed at a time */
+/* Rows and vectors of columns that are computed at a time. */
+enum { GST_ROWS = REGISTERS < 32 ? ROWS : 2 * ROWS, GST_VECTORS = REGISTERS < 32 ? 4 : 2 };
 
-/* Computes the sums g of one group's products, in units of 1/4, for GST_ROWS rows and GST_VECTORS vectors of columns.
-   `a` and `b` are the addresses of the first quads, in the step, of the first row and of the first column. */
+/* Computes the sums g of one group's products, in units of 1/4, for GST_ROWS rows and GST_VECTORS vectors of columns,
+   as vi_dots_add returns them. `a` and `b` are the addresses of the first quads, in the step, of the first row and of
+   the first column. */
 static inline __attribute__((always_inline)) void gst_dots(const gst_layout *column, size_t group,
                                                            const unsigned char *a, const unsigned char *b,
                                                            vi g[GST_ROWS][GST_VECTORS]) {
   const int32_t *start = (const int32_t *)(b + column->start) + group * PANEL;
   UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++) g[i][v] =
-      vi_load(start + v * LANES);
+      vi_dots_begin(vi_load(start + v * LANES));
   for (size_t q = group * GST_DEPTH; q < (group + 1) * GST_DEPTH; q++) {
     vb y[GST_VECTORS];
     UNROLL for (size_t v = 0; v < GST_VECTORS; v++) y[v] = vb_load(b + (q * PANEL + v * LANES) * 4);
     UNROLL for (size_t i = 0; i < GST_ROWS; i++) {
       vb x = vb_repeat(((const uint32_t *)a)[q * GST_LINES + i]);
-      UNROLL for (size_t v = 0; v < GST_VECTORS; v++) g[i][v] = vi_dot4(g[i][v], x, y[v]);
+      UNROLL for (size_t v = 0; v < GST_VECTORS; v++) g[i][v] = in_order(vi_dots_add(g[i][v], x, y[v]));
     }
   }
 }
@@ -398,10 +400,11 @@ static __attribute__((noinline)) void gst_step(const gst_constants *t, const uns
   vi g[GST_GROUPS][GST_ROWS][GST_VECTORS];
   UNROLL for (size_t group = 0; group < GST_GROUPS; group++) gst_dots(&t->column, group, a, b, g[group]);
   UNROLL for (size_t v = 0; v < GST_VECTORS; v++) UNROLL for (size_t i = 0; i < GST_ROWS; i++) {
-    vi sums[GST_GROUPS] = {g[0][i][v], g[1][i][v], g[2][i][v], g[3][i][v]};
+    vi sums[GST_GROUPS];
     float *at = accumulator + i * PANEL + v * LANES;
     const unsigned char *x = a + i * 4, *y = b + v * LANES * 4;
     vf c = vf_load(at);
+    UNROLL for (size_t group = 0; group < GST_GROUPS; group++) sums[group] = vi_dots_end(g[group][i][v]);
     if (!t->encloses || !gst_enclose(t, x, row_scale + i, y, scale + v * LANES, sums, &c))
       c = gst_add_terms(t, x, row_scale + i, y, scale + v * LANES, sums, vf_load(at));
     vf_store(at, t_fdpa_positive_zero(c));
@@ -552,11 +555,10 @@ static inline __attribute__((always_inline)) void gst_even_step(const gst_consta
       vi w = vh_multiply(vi_set(row_weight[pair * GST_LINES + i]), vi_load(weight + pair * PANEL + v * LANES));
       if (kind == GST_HIGH) {
         const vf down = cut[i][v].down;
-        sum[i][v] = vi_add(sum[i][v], gst_cut_term(low[i][v], w, down));
-        sum[i][v] = vi_add(sum[i][v], gst_cut_term(high[i][v], vi_shift_right(w, 16), down));
+        sum[i][v] = vi_add(sum[i][v], gst_cut_term(vi_dots_end(low[i][v]), w, down));
+        sum[i][v] = vi_add(sum[i][v], gst_cut_term(vi_dots_end(high[i][v]), vi_shift_right(w, 16), down));
       } else {
-        vi both = vi_or(vi_and(low[i][v], vi_set(0xffff)), vi_shift_left(high[i][v], 16));
-        sum[i][v] = vi_dot2(sum[i][v], both, w);
+        sum[i][v] = vi_dots_weigh(sum[i][v], low[i][v], high[i][v], w);
       }
     }
   }

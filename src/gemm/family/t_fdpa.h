@@ -332,15 +332,20 @@ static inline t_fdpa_words t_fdpa_words_of(const t_fdpa_constants *t) {
 }
 
 /* Adds the terms of products first..last - 1 of one row and four vectors of columns to `sum`. `shift` is added to the
-   exponent fields of products. */
-static inline __attribute__((always_inline)) void t_fdpa_add(int first, int last, const unsigned char *a,
+   exponent fields of products. Each operation is done for `group` vectors before the next one. */
+static inline __attribute__((always_inline)) void t_fdpa_add(int group, int first, int last, const unsigned char *a,
                                                              const unsigned char *b, const vi shift[4], vi sum[4]) {
   const float *column_value = (const float *)b;
   UNROLL for (int k = first; k < last; k++) {
     vf x = vi_as_float(vi_set((int32_t)*deficit_row_word(a, k)));
-    UNROLL for (int v = 0; v < 4; v++) {
-      vf p = vf_multiply(x, vf_load(column_value + (k * 4 + v) * LANES));
-      sum[v] = vi_keep(vi_add(sum[v], vf_truncate(vi_as_float(vi_add(vf_bits(p), shift[v])))));
+    UNROLL for (int from = 0; from < 4; from += group) {
+      const int to = from + group;
+      vi term[4];
+      UNROLL for (int v = from; v < to; v++) term[v] =
+          in_order(vf_bits(vf_multiply(x, vf_load(column_value + (k * 4 + v) * LANES))));
+      UNROLL for (int v = from; v < to; v++) term[v] = in_order(vi_add(term[v], shift[v]));
+      UNROLL for (int v = from; v < to; v++) term[v] = in_order(vf_truncate(vi_as_float(term[v])));
+      UNROLL for (int v = from; v < to; v++) sum[v] = vi_keep(vi_add(sum[v], term[v]));
     }
   }
 }
@@ -353,14 +358,9 @@ typedef struct {
   vi care;     /* has a negative lane if the row cannot be computed in this way */
 } t_fdpa_row;
 
-/* Returns `top` plus the row's base, if there are bases. Here and below, `length`, `based` (there are bases), `to_half`
-   (rho is RNE-FP16) and `cut` (rho is RZ-E8M13) are constants in the inlined copies. */
-static inline __attribute__((always_inline)) vi t_fdpa_top(int length, bool based, const unsigned char *a, vi top) {
-  return based ? vi_add(top, vi_set(deficit_row_base_field(length, a))) : top;
-}
-
-/* Begins a row: finds the shifts, and whether a c is too great. `top` is t_fdpa_words.top plus the columns' bases. The
-   sums of `top` and the row's base are not stored, to save registers: t_fdpa_end computes them again. */
+/* Begins a row: finds the shifts, and whether a c is too great. `top` is t_fdpa_words.top plus the columns' bases. Here
+   and below, `length`, `based` (there are bases), `to_half` (rho is RNE-FP16) and `cut` (rho is RZ-E8M13) are constants
+   in the inlined copies. */
 static inline __attribute__((always_inline)) t_fdpa_row t_fdpa_begin(const t_fdpa_words *w, int length, bool based,
                                                                      bool to_half, const unsigned char *a,
                                                                      const vi top[4], vb least,
@@ -369,8 +369,9 @@ static inline __attribute__((always_inline)) t_fdpa_row t_fdpa_begin(const t_fdp
   t_fdpa_row x;
   x.care = vi_set(0);
   UNROLL for (int v = 0; v < 4; v++) {
-    const vi room = vi_subtract(t_fdpa_top(length, based, a, top[v]),
-                                t_fdpa_exponent(to_half, vf_load(accumulator + v * LANES), w->exponents));
+    const vi exponent = t_fdpa_exponent(to_half, vf_load(accumulator + v * LANES), w->exponents);
+    const vi room = based ? vi_add(vi_subtract(vi_set(deficit_row_base_field(length, a)), exponent), top[v])
+                          : vi_subtract(top[v], exponent);
     x.care = vi_or(x.care, room);
     x.shift[v] = vi_min(vb_pick(bytes, v, w->picker[v]), room);
     if (to_half) x.shift[v] = vi_min(x.shift[v], w->most);
@@ -379,17 +380,19 @@ static inline __attribute__((always_inline)) t_fdpa_row t_fdpa_begin(const t_fdp
   return x;
 }
 
-/* Ends a row: adds the terms of c and rounds the results to d. `halves`: `sum` and `rest` together may need more than
-   32 bits; if they do, x->care shows it. */
+/* Ends a row: adds the terms of c and rounds the results to d. `offset` is t_fdpa_words.scale minus `top`. `halves`:
+   `sum` and `rest` together may need more than 32 bits; if they do, x->care shows it. */
 static inline __attribute__((always_inline)) void t_fdpa_end(const t_fdpa_words *w, int length, bool halves, bool based,
-                                                             bool to_half, const unsigned char *a, const vi top[4],
+                                                             bool to_half, const unsigned char *a, const vi offset[4],
                                                              t_fdpa_row *x, const float *accumulator, vf d[4]) {
   vi scale[4], total[4];
-  if (based) top = read_again(top), a = read_again(a);
+  if (based) offset = read_again(offset), a = read_again(a);
   accumulator = read_again(accumulator);
   UNROLL for (int v = 0; v < 4; v++) {
     vf c = vf_load(accumulator + v * LANES);
-    scale[v] = vi_add(x->shift[v], vi_subtract(w->scale, t_fdpa_top(length, based, a, top[v])));
+    scale[v] = x->shift[v];
+    if (based) scale[v] = vi_subtract(scale[v], vi_set(deficit_row_base_field(length, a)));
+    scale[v] = vi_add(scale[v], offset[v]);
     x->rest[v] = vi_add(x->rest[v], vf_truncate(vf_multiply(c, vi_as_float(scale[v]))));
   }
   UNROLL for (int v = 0; v < 4; v++) {
@@ -406,9 +409,10 @@ static inline __attribute__((always_inline)) void t_fdpa_end(const t_fdpa_words 
    if a c or a sum is too great. */
 static inline __attribute__((always_inline)) bool t_fdpa_rows(const t_fdpa_words *w, int count, int length, bool based,
                                                               bool to_half, bool cut, const unsigned char *a,
-                                                              const unsigned char *b, const vi top[4], const vb *least,
-                                                              float *accumulator) {
-  const bool halves = length > T_FDPA_HALF && !cut; /* terms of F = 13 and 32 products add up in 32 bits */
+                                                              const unsigned char *b, const vi top[4],
+                                                              const vi offset[4], const vb *least, float *accumulator) {
+  const bool halves = length > T_FDPA_HALF && !cut;            /* terms of F = 13 and 32 products add up in 32 bits */
+  const int group = REGISTERS < 32 && halves && based ? 2 : 4; /* more terms would not fit in registers */
   t_fdpa_row x[ROWS];
   vf d[ROWS][4];
   vi care = vi_set(0);
@@ -418,11 +422,11 @@ static inline __attribute__((always_inline)) bool t_fdpa_rows(const t_fdpa_words
   }
   if (vi_any_negative(care)) return false;
   UNROLL for (int i = 0; i < count; i++) {
-    t_fdpa_add(0, length < T_FDPA_HALF ? length : T_FDPA_HALF, a + i * 4, b, x[i].shift, x[i].sum);
-    t_fdpa_add(T_FDPA_HALF, length, a + i * 4, b, x[i].shift, halves ? x[i].rest : x[i].sum);
+    t_fdpa_add(group, 0, length < T_FDPA_HALF ? length : T_FDPA_HALF, a + i * 4, b, x[i].shift, x[i].sum);
+    t_fdpa_add(group, T_FDPA_HALF, length, a + i * 4, b, x[i].shift, halves ? x[i].rest : x[i].sum);
   }
   UNROLL for (int i = 0; i < count; i++) {
-    t_fdpa_end(w, length, halves, based, to_half, a + i * 4, top, &x[i], accumulator + i * PANEL, d[i]);
+    t_fdpa_end(w, length, halves, based, to_half, a + i * 4, offset, &x[i], accumulator + i * PANEL, d[i]);
     care = vi_or(care, x[i].care);
   }
   if (halves && vi_any_negative(care)) return false;
@@ -443,7 +447,9 @@ static inline vm t_fdpa_is_low(const t_fdpa_constants *t, int bases, vf c) {
 
 /* Reports whether t_fdpa_is_low holds for one of PANEL accumulators. */
 static inline bool t_fdpa_has_low_c(const t_fdpa_constants *t, int bases, const float *c) {
-  vm low = t_fdpa_is_low(t, bases, vf_load(c));
+  vm low;
+  c = read_again(c);
+  low = t_fdpa_is_low(t, bases, vf_load(c));
   UNROLL for (int v = 1; v < 4; v++) low = vm_or(low, t_fdpa_is_low(t, bases, vf_load(c + v * LANES)));
   return vm_bits(low) != 0;
 }
@@ -486,23 +492,25 @@ static inline __attribute__((always_inline)) void t_fdpa_block(const smma_run *r
   const t_fdpa_bases bases = t_fdpa_bases_of(t, range);
   deficit_chunk least;
   t_fdpa_decoded decoded;
-  vi top[4];
+  vi top[4], offset[4];
   decoded.columns_there = false, decoded.group = SIZE_MAX;
   UNROLL for (int v = 0; v < 4; v++) {
     top[v] = w->top;
     if (based) top[v] = vi_add(top[v], vi_shift_left(vi_load(deficit_column_bases(length, b) + v * LANES), 23));
+    offset[v] = vi_subtract(w->scale, top[v]);
   }
-  deficit_compare_rows(length, false, (const unsigned char *)deficit_row_word(a, length), row_bytes,
-                       b + (size_t)length * 4 * PANEL, rows, &least);
+  deficit_compare_rows(length, false, a, length, row_bytes, r->packed_rows * row_bytes, b + (size_t)length * 4 * PANEL,
+                       rows, &least);
   for (size_t row = 0; row < rows; row += (size_t)count, accumulator += count * PANEL) {
     const unsigned char *of_row = deficit_row(a, row_bytes, row);
+    w = read_again(w);
     bool usual = true;
     vb x[ROWS];
     UNROLL for (int i = 0; i < count; i++) {
       x[i] = vb_min(vb_load(least.of[0][row + i]), w->zero);
       usual &= t_fdpa_is_usual(t, w, length, based, of_row + i * 4, range, &bases, x[i], accumulator + i * PANEL);
     }
-    if (usual && t_fdpa_rows(w, count, length, based, to_half, cut, of_row, b, top, x, accumulator)) continue;
+    if (usual && t_fdpa_rows(w, count, length, based, to_half, cut, of_row, b, top, offset, x, accumulator)) continue;
     for (int i = 0; i < count; i++)
       t_fdpa_row_otherwise(r, t, of_row + i * 4, b, least.of[0][row + i], based ? &decoded : NULL,
                            first + row + (size_t)i, block, accumulator + i * PANEL);

@@ -314,7 +314,7 @@ static inline __attribute__((always_inline)) void few_block(const smma_run *r, c
   }
   for (size_t i = 0; i < (one ? 1 : r->rows); i++, row += all, accumulator += PANEL) {
     t_fdpa_row y;
-    vi top[4];
+    vi offset[4];
     vf d[4];
     if (!one) few_compare(length, row, &columns);
     y = few_begin(x, w, half, to_half, row, &columns, accumulator);
@@ -323,8 +323,8 @@ static inline __attribute__((always_inline)) void few_block(const smma_run *r, c
       continue;
     }
     few_add(one, half, length, row, &columns, y.shift, y.sum);
-    UNROLL for (int v = 0; v < 4; v++) top[v] = vi_set((int32_t)((uint32_t)row->top << 23));
-    t_fdpa_end(w, length, false, false, to_half, NULL, top, &y, accumulator, d);
+    UNROLL for (int v = 0; v < 4; v++) offset[v] = vi_subtract(w->scale, vi_set((int32_t)((uint32_t)row->top << 23)));
+    t_fdpa_end(w, length, false, false, to_half, NULL, offset, &y, accumulator, d);
     UNROLL for (int v = 0; v < 4; v++) vf_store(accumulator + v * LANES, d[v]);
   }
 }

@@ -250,7 +250,7 @@ static inline __attribute__((always_inline)) void t_fdpa_narrow_panel(const smma
       const unsigned char *a = (const unsigned char *)r->a + (block * r->packed_rows + first) * row_bytes;
       const unsigned char *b = (const unsigned char *)r->b + block * PANEL * t_fdpa_narrow_column_block((size_t)length);
       deficit_chunk least;
-      deficit_compare_rows(length, false, (const unsigned char *)deficit_row_word(a, length / 2 * 3), row_bytes,
+      deficit_compare_rows(length, false, a, length / 2 * 3, row_bytes, r->packed_rows * row_bytes,
                            b + (size_t)length * 6 * PANEL, rows, &least);
       for (size_t row = 0; row < rows; row += ROWS)
         t_fdpa_narrow_rows(&t, &w, length, to_half, deficit_row(a, row_bytes, row), b, &least.of[0][row],

@@ -113,11 +113,12 @@ static inline __attribute__((always_inline)) tr_sums tr_sum(const tr_words *w, i
   UNROLL for (int v = 0; v < 4; v++) r.deficit[v] = vb_pick(least, v, w->picker[v]), r.sum[v] = vi_set(0);
   UNROLL for (int k = first; k < length; k += stride) {
     vf x = vi_as_float(vi_set((int32_t)*deficit_row_word(a, k)));
-    UNROLL for (int v = 0; v < 4; v++) {
-      vf p = vf_multiply(x, vf_load(column_value + (k * 4 + v) * LANES));
-      vi term = vf_truncate(vi_as_float(vi_add(vf_bits(p), r.deficit[v])));
-      r.sum[v] = k == first ? term : vi_keep(vi_add(r.sum[v], term));
-    }
+    vi term[4];
+    UNROLL for (int v = 0; v < 4; v++) term[v] =
+        in_order(vf_bits(vf_multiply(x, vf_load(column_value + (k * 4 + v) * LANES))));
+    UNROLL for (int v = 0; v < 4; v++) term[v] = in_order(vi_add(term[v], r.deficit[v]));
+    UNROLL for (int v = 0; v < 4; v++) term[v] = in_order(vf_truncate(vi_as_float(term[v])));
+    UNROLL for (int v = 0; v < 4; v++) r.sum[v] = k == first ? term[v] : vi_keep(vi_add(r.sum[v], term[v]));
   }
   UNROLL for (int v = 0; v < 4; v++) r.top[v] = vi_subtract(w->top[v], r.deficit[v]);
   return r;
@@ -143,12 +144,12 @@ static inline __attribute__((always_inline)) tr_sums tr_products(tr_shape s, con
   return tr_join(w, tr_sum(w, 0, s.length, 2, a, b, least.of[0]), tr_sum(w, 1, s.length, 2, a, b, least.of[1]));
 }
 
-/* Returns c in units of 2^(G - 29), rounded down; `scale` is 2^(29 - G). In GTR-FDPA c counts as zero if its exponent
-   is below edot - 25. */
-static inline __attribute__((always_inline)) vi tr_align(tr_shape s, vf c, vf scale) {
+/* Returns c in units of 2^(G - 29), rounded down. `field` is its exponent field, g that of G, and `scale` are the bits
+   of 2^(29 - G). In GTR-FDPA c counts as zero if its exponent is below edot - 25. */
+static inline __attribute__((always_inline)) vi tr_align(tr_shape s, vf c, vi field, vi g, vi scale) {
   vf scaled;
-  if (!s.grouped) return vf_floor_product(c, scale);
-  scaled = vf_multiply(c, scale);
+  if (!s.grouped) return vf_floor_units(c, field, g, scale);
+  scaled = vf_multiply(c, vi_as_float(scale));
   return vi_select(vi_less(vf_bits(scaled), vf_bits(vf_set(-0.5f))), vi_set(0), vf_floor(scaled));
 }
 
@@ -166,10 +167,11 @@ static inline __attribute__((always_inline)) void tr_add(tr_shape s, const tr_wo
                                                          const float *c, vf d[4]) {
   vi exponent[4], below[4], sum[4];
   UNROLL for (int v = 0; v < 4; v++) {
-    vf start = vf_load(c + v * LANES);
-    exponent[v] = vi_max(vi_and(vf_bits(start), w->exponents), t->top[v]);
+    const vf start = vf_load(c + v * LANES);
+    const vi field = vi_and(vf_bits(start), w->exponents);
+    exponent[v] = vi_max(field, t->top[v]);
     below[v] = vi_shift_right(vi_subtract(exponent[v], t->top[v]), 23);
-    sum[v] = tr_align(s, start, vi_as_float(vi_subtract(w->scale, exponent[v])));
+    sum[v] = tr_align(s, start, field, exponent[v], vi_subtract(w->scale, exponent[v]));
   }
   UNROLL for (int v = 0; v < 4; v++) sum[v] = vi_add(sum[v], vi_shift_down_by(t->sum[v], below[v]));
   UNROLL for (int v = 0; v < 4; v++) sum[v] = tr_take_note(s, w->one, sum[v], vi_magnitude(sum[v]),
@@ -422,7 +424,7 @@ static inline __attribute__((always_inline)) void tr_add_rows(tr_shape s, const 
       sums.top[v] = vi_load(p->top[i] + v * LANES);
     }
     tr_add(s, w, &sums, c, d);
-    if (p->keeps[i]) tr_keep(w, p->zeros[i], c, d);
+    if (p->keeps[i]) tr_keep(w, p->zeros[i], read_again(c), d);
     UNROLL for (int v = 0; v < 4; v++) vf_store(c + v * LANES, d[v]);
   }
 }
@@ -452,7 +454,7 @@ static inline __attribute__((always_inline)) bool tr_block(const smma_run *r, co
   const int base = range[0] == range[1] ? range[0] : TR_LEAST_BASE - 256;
   const tr_words w = tr_words_of(t, base);
   tr_passes p;
-  deficit_compare_rows(s.length, s.grouped, (const unsigned char *)deficit_row_word(a, s.length), row_bytes,
+  deficit_compare_rows(s.length, s.grouped, a, s.length, row_bytes, r->packed_rows * row_bytes,
                        b + (size_t)s.length * 4 * PANEL, rows, &p.least);
   tr_choose_rows(s, &w, a, rows, base, range[2], calm, &p);
   tr_multiply_rows(s, &w, a, b, p.count, &p);

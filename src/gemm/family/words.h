@@ -29,6 +29,10 @@ static inline const void *read_again(const void *p) {
   return p;
 }
 
+/* Returns the same value. On machines with few registers, this makes compilers keep the order of operations: the same
+   operation for several vectors, then the next one. This is faster on Zen 3, although it reorders operations itself. */
+static inline vi in_order(vi x) { return REGISTERS < 32 ? vi_keep(x) : x; }
+
 /* Replaces -0 by +0, as T-FDPA does. It must not be called while rounding down. */
 static inline vf t_fdpa_positive_zero(vf d) { return vf_add(d, vf_set(0)); }
 

@@ -109,17 +109,23 @@ static inline vb vb_load(const uint8_t *p) { return _mm256_loadu_si256((const __
 static inline void vb_store(uint8_t *p, vb x) { _mm256_storeu_si256((__m256i *)p, x); }
 static inline vb vb_repeat(int32_t four) { return _mm256_set1_epi32(four); }
 static inline vb vb_min(vb x, vb y) { return _mm256_min_epu8(x, y); }
-/* The sum of two products fits in 16 bits: 2 * 127 * 128 < 2^15. */
-static inline vi vi_dot4(vi sum, vb x, vb y) {
-  return _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_maddubs_epi16(x, y), _mm256_set1_epi16(1)));
+/* Each half of a lane adds two of four products. */
+static inline vi vi_dots_begin(vi start) { return _mm256_and_si256(start, _mm256_set1_epi32(0xffff)); }
+static inline vi vi_dots_add(vi sum, vb x, vb y) { return _mm256_add_epi16(sum, _mm256_maddubs_epi16(x, y)); }
+static inline vi vi_dots_end(vi sum) { return _mm256_madd_epi16(sum, _mm256_set1_epi16(1)); }
+static inline vi vi_dots_weigh(vi sum, vi low, vi high, vi w) {
+  const vi twice_low = _mm256_broadcastsi128_si256(_mm_set_epi32(0x0d0c0d0c, 0x09080908, 0x05040504, 0x01000100));
+  const vi twice_high = _mm256_broadcastsi128_si256(_mm_set_epi32(0x0f0e0f0e, 0x0b0a0b0a, 0x07060706, 0x03020302));
+  sum = _mm256_add_epi32(sum, _mm256_madd_epi16(low, _mm256_shuffle_epi8(w, twice_low)));
+  return _mm256_add_epi32(sum, _mm256_madd_epi16(high, _mm256_shuffle_epi8(w, twice_high)));
 }
 
-/* Returns the floor of the exact product x y, where y is a power of two. If a negative product underflows, vf_floor
-   returns 0 for its -0; the exact floor is -1. */
-static inline vi vf_floor_product(vf x, vf y) {
-  vf product = _mm256_mul_ps(x, y), zero = _mm256_setzero_ps();
-  vf below = _mm256_and_ps(_mm256_cmp_ps(product, zero, _CMP_EQ_OQ), _mm256_cmp_ps(x, zero, _CMP_LT_OQ));
-  return _mm256_or_si256(vf_floor(product), _mm256_castps_si256(below));
+/* Shifts the significand of c, which has 30 bits here. A subnormal's has fewer, and is shifted by 30 or more. */
+static inline vi vf_floor_units(vf c, vi field, vi g, vi scale) {
+  const vi bits = vf_bits(c), hidden = vi_min(field, vi_set(1 << 23));
+  const vi significand = vi_shift_left(vi_or(vi_and(bits, vi_set(0x7fffff)), hidden), 6);
+  (void)scale;
+  return vi_shift_down_by(_mm256_sign_epi32(significand, bits), vi_shift_right(vi_subtract(g, field), 23));
 }
 static inline vi vi_magnitude(vi x) { return _mm256_abs_epi32(x); }
 static inline vm vi_above(vi x, vi y) {
@@ -187,6 +193,7 @@ static inline vf vf_fma_odd(vf x, vf y, vf z) { return vf_odd_of(_mm256_fmadd_ps
 static inline vd vd_multiply_add(vd x, vd y, vd z) { return _mm256_fmadd_pd(x, y, z); }
 static inline vd vd_signed_as(vd x, vd y) { return _mm256_or_pd(x, _mm256_and_pd(y, _mm256_set1_pd(-0.0))); }
 static inline vd vd_replace_nan(vd x, vd nan) { return _mm256_blendv_pd(x, nan, _mm256_cmp_pd(x, x, _CMP_UNORD_Q)); }
+static inline vd vd_to_float(vd x) { return _mm256_cvtps_pd(_mm256_cvtpd_ps(x)); }
 static inline vd vd_low(vf x) { return _mm256_cvtps_pd(_mm256_castps256_ps128(x)); }
 static inline vd vd_high(vf x) { return _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)); }
 static inline vd vd_low_int(vi x) { return _mm256_cvtepi32_pd(_mm256_castsi256_si128(x)); }

@@ -100,10 +100,16 @@ static inline vb vb_load(const uint8_t *p) { return _mm512_loadu_si512(p); }
 static inline void vb_store(uint8_t *p, vb x) { _mm512_storeu_si512(p, x); }
 static inline vb vb_repeat(int32_t four) { return _mm512_set1_epi32(four); }
 static inline vb vb_min(vb x, vb y) { return _mm512_min_epu8(x, y); }
-static inline vi vi_dot4(vi sum, vb x, vb y) { return _mm512_dpbusd_epi32(sum, x, y); }
+static inline vi vi_dots_begin(vi start) { return start; }
+static inline vi vi_dots_add(vi sum, vb x, vb y) { return _mm512_dpbusd_epi32(sum, x, y); }
+static inline vi vi_dots_end(vi sum) { return sum; }
+static inline vi vi_dots_weigh(vi sum, vi low, vi high, vi w) {
+  return vi_dot2(sum, vi_or(vi_and(low, vi_set(0xffff)), vi_shift_left(high, 16)), w);
+}
 
-static inline vi vf_floor_product(vf x, vf y) {
-  return vf_floor(_mm512_mul_round_ps(x, y, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
+static inline vi vf_floor_units(vf c, vi field, vi g, vi scale) {
+  (void)field, (void)g;
+  return vf_floor(_mm512_mul_round_ps(c, vi_as_float(scale), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
 }
 static inline vi vi_magnitude(vi x) { return _mm512_abs_epi32(x); }
 static inline vm vi_above(vi x, vi y) { return _mm512_cmpgt_epu32_mask(x, y); }
@@ -163,6 +169,7 @@ static inline vd vd_signed_as(vd x, vd y) {
 static inline vd vd_replace_nan(vd x, vd nan) {
   return _mm512_mask_mov_pd(x, _mm512_cmp_pd_mask(x, x, _CMP_UNORD_Q), nan);
 }
+static inline vd vd_to_float(vd x) { return _mm512_cvtps_pd(_mm512_cvtpd_ps(x)); }
 static inline vd vd_low(vf x) { return _mm512_cvtps_pd(_mm512_castps512_ps256(x)); }
 static inline vd vd_high(vf x) { return _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1)); }
 static inline vd vd_low_int(vi x) { return _mm512_cvtepi32_pd(_mm512_castsi512_si256(x)); }

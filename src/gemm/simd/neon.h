@@ -114,18 +114,23 @@ static inline vb vb_load(const uint8_t *p) { return vld1q_u8(p); }
 static inline void vb_store(uint8_t *p, vb x) { vst1q_u8(p, x); }
 static inline vb vb_repeat(int32_t four) { return vreinterpretq_u8_s32(vdupq_n_s32(four)); }
 static inline vb vb_min(vb x, vb y) { return vminq_u8(x, y); }
-static inline vi vi_dot4(vi sum, vb x, vb y) {
+static inline vi vi_dots_begin(vi start) { return start; }
+static inline vi vi_dots_add(vi sum, vb x, vb y) {
   int8x16_t u = vreinterpretq_s8_u8(x), s = vreinterpretq_s8_u8(y); /* x < 128 */
   int32x4_t low = vpaddlq_s16(vmull_s8(vget_low_s8(u), vget_low_s8(s)));
   int32x4_t high = vpaddlq_s16(vmull_high_s8(u, s));
   return vaddq_s32(sum, vpaddq_s32(low, high));
 }
+static inline vi vi_dots_end(vi sum) { return sum; }
+static inline vi vi_dots_weigh(vi sum, vi low, vi high, vi w) {
+  return vi_dot2(sum, vi_or(vi_and(low, vi_set(0xffff)), vi_shift_left(high, 16)), w);
+}
 
-/* Returns the floor of the exact product x y, where y is a power of two. If a negative product underflows, vf_floor
-   returns 0 for its -0; the exact floor is -1. */
-static inline vi vf_floor_product(vf x, vf y) {
-  vf product = vmulq_f32(x, y);
-  uint32x4_t below = vandq_u32(vceqzq_f32(product), vcltzq_f32(x));
+/* If a negative product underflows, vf_floor returns 0 for its -0; the exact floor is -1. */
+static inline vi vf_floor_units(vf c, vi field, vi g, vi scale) {
+  const vf product = vmulq_f32(c, vi_as_float(scale));
+  const uint32x4_t below = vandq_u32(vceqzq_f32(product), vcltzq_f32(c));
+  (void)field, (void)g;
   return vorrq_s32(vf_floor(product), vreinterpretq_s32_u32(below));
 }
 static inline vi vi_magnitude(vi x) { return vabsq_s32(x); }
@@ -182,6 +187,7 @@ static inline vf vf_fma_odd(vf x, vf y, vf z) { return vf_odd_of(vfmaq_f32(z, x,
 static inline vd vd_multiply_add(vd x, vd y, vd z) { return vfmaq_f64(z, x, y); }
 static inline vd vd_signed_as(vd x, vd y) { return vbslq_f64(vdupq_n_u64(UINT64_C(1) << 63), y, x); }
 static inline vd vd_replace_nan(vd x, vd nan) { return vbslq_f64(vceqq_f64(x, x), x, nan); }
+static inline vd vd_to_float(vd x) { return vcvt_f64_f32(vcvt_f32_f64(x)); }
 static inline vd vd_low(vf x) { return vcvt_f64_f32(vget_low_f32(x)); }
 static inline vd vd_high(vf x) { return vcvt_high_f64_f32(x); }
 static inline vd vd_low_int(vi x) { return vcvtq_f64_s64(vmovl_s32(vget_low_s32(x))); }

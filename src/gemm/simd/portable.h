@@ -148,20 +148,25 @@ static inline vb vb_min(vb x, vb y) {
   vb less = (vb)(x < y);
   return (x & less) | (y & ~less);
 }
-/* The sum of two products fits in 16 bits: 2 * 127 * 128 < 2^15. */
-static inline vi vi_dot4(vi sum, vb x, vb y) {
+/* Each half of a lane adds two of four products. */
+static inline vi vi_dots_begin(vi start) { return start & 0xffff; }
+static inline vi vi_dots_add(vi sum, vb x, vb y) {
   vector_of_signed_halves even =
       ((vector_of_signed_halves)x & 255) * ((vector_of_signed_halves)((vector_of_signed_halves)y << 8) >> 8);
   vector_of_signed_halves odd = ((vector_of_signed_halves)x >> 8 & 255) * ((vector_of_signed_halves)y >> 8);
-  vi pairs = (vi)(even + odd);
-  return vi_add(sum, vi_add(vi_shift_left(pairs, 16) >> 16, pairs >> 16));
+  return (vi)((vector_of_signed_halves)sum + even + odd);
+}
+static inline vi vi_dots_end(vi sum) { return vi_add(vi_shift_left(sum, 16) >> 16, sum >> 16); }
+static inline vi vi_dots_weigh(vi sum, vi low, vi high, vi w) {
+  const vi twice_low = (w & 0xffff) | vi_shift_left(w, 16), twice_high = vi_shift_right(w, 16) | (w & ~0xffff);
+  return vi_dot2(vi_dot2(sum, low, twice_low), high, twice_high);
 }
 
-/* Returns the floor of the exact product x y, where y is a power of two. If a negative product underflows, vf_floor
-   returns 0 for its -0; the exact floor is -1. */
-static inline vi vf_floor_product(vf x, vf y) {
-  vf product = x * y;
-  return vf_floor(product) | ((product == vf_set(0)) & (x < vf_set(0)));
+/* If a negative product underflows, vf_floor returns 0 for its -0; the exact floor is -1. */
+static inline vi vf_floor_units(vf c, vi field, vi g, vi scale) {
+  const vf product = c * vi_as_float(scale);
+  (void)field, (void)g;
+  return vf_floor(product) | ((product == vf_set(0)) & (c < vf_set(0)));
 }
 static inline vi vi_magnitude(vi x) { return vi_select(x < 0, (vi)(-(vector_of_words)x), x); }
 static inline vm vi_above(vi x, vi y) { return (vector_of_words)x > (vector_of_words)y; }
@@ -225,14 +230,23 @@ static inline vd vd_replace_nan(vd x, vd nan) {
   vector_of_longs number = x == x;
   return (vd)(((vector_of_longs)x & number) | ((vector_of_longs)nan & ~number));
 }
-static inline vd vd_low(vf x) { return (vd){x[0], x[1]}; }
-static inline vd vd_high(vf x) { return (vd){x[2], x[3]}; }
+
+/* These functions convert whole vectors. If elements are converted one by one, gcc 12 omits a conversion to float that
+   is followed by one to double. */
+typedef float vector_of_two_floats __attribute__((vector_size(8)));
+static inline vd vd_to_float(vd x) {
+  return __builtin_convertvector(__builtin_convertvector(x, vector_of_two_floats), vd);
+}
+static inline vd vd_low(vf x) { return __builtin_convertvector(((vector_of_two_floats){x[0], x[1]}), vd); }
+static inline vd vd_high(vf x) { return __builtin_convertvector(((vector_of_two_floats){x[2], x[3]}), vd); }
 static inline vd vd_low_int(vi x) { return (vd){x[0], x[1]}; }
 static inline vd vd_high_int(vi x) { return (vd){x[2], x[3]}; }
 static inline vd vd_low_power(vi x) { return (vd)((vector_of_longs){x[0] + 1023, x[1] + 1023} << 52); }
 static inline vd vd_high_power(vi x) { return (vd)((vector_of_longs){x[2] + 1023, x[3] + 1023} << 52); }
 static inline vf vf_narrow(vd low, vd high) {
-  return (vf){(float)low[0], (float)low[1], (float)high[0], (float)high[1]};
+  const vector_of_two_floats x = __builtin_convertvector(low, vector_of_two_floats),
+                             y = __builtin_convertvector(high, vector_of_two_floats);
+  return (vf){x[0], x[1], y[0], y[1]};
 }
 
 #include "gemm/simd/half.inc"
