@@ -2,13 +2,20 @@
    records which machine instructions the `run` of the kernel's family executes for it. Prints "products N", the number
    of products that `run` computed. On x86 it then prints a line "ADDRESS COUNT" for each machine instruction, from
    single steps. On other machines an emulator records the instructions between the calls of kernel_trace_begin and
-   kernel_trace_end. bench/kernel_bounds.py builds and runs this program, and counts operations. */
+   kernel_trace_end. bench/kernel_bounds.py builds and runs this program, and counts operations.
+
+   kernel_trace GPU INSTRUCTION KERNEL ROWS (x86 only): computes the same for ROWS rows, 8,000 times, and prints how
+   many cycles `run` takes for 16 products: the time that 2 % of the runs, and the time that half of them do not exceed.
+   A cycle is a third of the time of a 64-bit multiplication in a chain of them, which is measured before and after each
+   run. Runs between which this time differs by 1 % or more do not count, because something else ran on the CPU. */
+#define _GNU_SOURCE /* REG_RIP */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef __x86_64__
 #include <signal.h>
+#include <time.h>
 #include <ucontext.h>
 #endif
 
@@ -22,6 +29,7 @@ static void (*run_of_family)(const smma_run *run);
 static uint64_t products;
 
 #ifdef __x86_64__
+enum { CAN_TIME = 1 };
 extern char __executable_start, etext; /* the linker's: the program's code lies between them */
 static uint32_t *executed;             /* executed[i]: steps that began at address __executable_start + i */
 
@@ -46,16 +54,76 @@ static void print(void) {
   for (size_t i = 0; i < (size_t)(&etext - &__executable_start); i++)
     if (executed[i]) printf("%" PRIxPTR " %" PRIu32 "\n", (uintptr_t)&__executable_start + i, executed[i]);
 }
+
+enum { RUNS = 8000, CHAIN = 1000 }; /* times that `run` is timed; eighths of the multiplications of a chain */
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Returns the seconds of one cycle. */
+static double cycle(void) {
+  const double start = now();
+  uint64_t x = 3;
+  for (int i = 0; i < CHAIN; i++)
+    __asm__ volatile(
+        "imul %0, %0\n imul %0, %0\n imul %0, %0\n imul %0, %0\n"
+        "imul %0, %0\n imul %0, %0\n imul %0, %0\n imul %0, %0"
+        : "+r"(x));
+  return (now() - start) / (3.0 * 8 * CHAIN);
+}
+
+static int by_size(const void *x, const void *y) {
+  return (*(const double *)x > *(const double *)y) - (*(const double *)x < *(const double *)y);
+}
+
+/* Prints the cycles of a request, and ends the program. */
+static void time_run(const smma_run *r, uint64_t products_of_run) {
+  const size_t bytes = r->packed_rows * r->multiplier->family->columns * smma_bytes_of(r->multiplier->outer);
+  static double cycles[RUNS];
+  void *start = malloc(bytes);
+  double before = cycle();
+  size_t count = 0;
+  if (!start) exit(2);
+  memcpy(start, r->accumulator, bytes);
+  for (int i = 0; i < RUNS; i++) {
+    double seconds, after;
+    memcpy(r->accumulator, start, bytes);
+    seconds = now();
+    run_of_family(r);
+    seconds = now() - seconds, after = cycle();
+    if (after < before * 1.01 && after > before * 0.99) cycles[count++] = seconds / after;
+    before = after;
+  }
+  free(start);
+  if (count < RUNS / 10) {
+    fprintf(stderr, "kernel_trace: the CPU is busy with something else\n");
+    exit(2);
+  }
+  qsort(cycles, count, sizeof *cycles, by_size);
+  printf("cycles for 16 products: 2 %% of the runs up to %.3f, half of them up to %.3f\n",
+         cycles[count / 50] / (double)products_of_run * 16, cycles[count / 2] / (double)products_of_run * 16);
+  exit(0);
+}
 #else
 __attribute__((noinline)) void kernel_trace_begin(void) { __asm__ volatile("" ::: "memory"); }
 __attribute__((noinline)) void kernel_trace_end(void) { __asm__ volatile("" ::: "memory"); }
 static bool prepare(void) { return true; }
 static void print(void) {}
+enum { CAN_TIME = 0 };
+static void time_run(const smma_run *r, uint64_t products_of_run) { (void)r, (void)products_of_run; }
 #endif
+
+static bool timed;
 
 static void traced_run(const smma_run *r) {
   const smma_multiplier *m = r->multiplier;
-  products += (uint64_t)r->rows * m->family->columns * (r->last - r->first) * (uint64_t)m->operation.k;
+  const uint64_t now_computed =
+      (uint64_t)r->rows * m->family->columns * (r->last - r->first) * (uint64_t)m->operation.k;
+  if (timed) time_run(r, now_computed);
+  products += now_computed;
   kernel_trace_begin();
   run_of_family(r);
   kernel_trace_end();
@@ -103,19 +171,22 @@ static smma_multiplier *multiplier_of(const smma_instruction *instruction, const
 
 int main(int argc, char **argv) {
   smma_error error;
-  const smma_instruction *instruction = argc == 4 ? smma_find(argv[1], argv[2], &error) : NULL;
+  const size_t rows = argc == 5 ? strtoul(argv[4], NULL, 10) : ROWS_OF_A;
+  const bool right = argc == 4 || (argc == 5 && rows > 0 && CAN_TIME);
+  const smma_instruction *instruction = right ? smma_find(argv[1], argv[2], &error) : NULL;
   smma_gemm_arguments g;
   smma_instruction_info info;
   smma_multiplier *multiplier;
   smma_kernel_family family;
   if (!instruction) {
-    fprintf(stderr, "kernel_trace: %s\n", argc == 4 ? error.text : "usage: kernel_trace GPU INSTRUCTION KERNEL");
+    fprintf(stderr, "kernel_trace: %s\n", right ? error.text : "usage: kernel_trace GPU INSTRUCTION KERNEL [ROWS]");
     return 2;
   }
   smma_describe(instruction, &info, sizeof info);
   smma_gemm_defaults(&g, sizeof g);
   g.threads = 1, g.kernel = argv[3];
-  g.m = ROWS_OF_A, g.n = SMMA_MOST_VECTORS;
+  timed = argc == 5;
+  g.m = rows, g.n = SMMA_MOST_VECTORS;
   g.k = info.k * SMMA_LEAST_STEPS > SMMA_DEPTH ? (size_t)info.k * SMMA_LEAST_STEPS : SMMA_DEPTH;
   g.a = matrix(info.a, g.m * g.k, 1), g.b = matrix(info.b, g.n * g.k, 1);
   g.c = matrix(info.c, g.m * g.n, SUM_OF_1024), g.d = calloc(g.m * g.n, sizeof(double));
