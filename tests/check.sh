@@ -71,6 +71,8 @@ fi
 
 pretend scripts/setup 'exit 0'
 pretend scripts/demo 'echo six GPUs'
+mkdir -p build/bin
+pretend build/bin/softmma 'echo "kernels       avx512, avx2, portable, core (of this CPU, fastest first)"'
 python_passes='echo "12 passed, 1 skipped in 3.21s"'
 
 what='the tier check passes'
@@ -93,6 +95,11 @@ says 'scripts/check --all --seed 77'
 suites 'echo quiet' 'test x$SOFTMMA_CPU != xavx2' "$python_passes"
 runs 1 scripts/check --all
 says '^check: FAILED: tests-avx2;'
+pretend build/bin/softmma 'echo "kernels       avx2, portable, core (of this CPU, fastest first)"'
+runs 0 scripts/check --all # although the test would fail with SOFTMMA_CPU=avx2
+says "ran as a CPU of kind 'avx2' runs them"
+says '^check: 9 of 9: .*portable'
+pretend build/bin/softmma 'echo "kernels       avx512, avx2, portable, core (of this CPU, fastest first)"'
 for wrong in --everything '--all --seed' '--all --seed x' '--all --seed 99999999999' '--seed 7'; do
   # shellcheck disable=SC2086  # words
   runs 2 scripts/check $wrong
