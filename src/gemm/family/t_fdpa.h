@@ -332,21 +332,18 @@ static inline t_fdpa_words t_fdpa_words_of(const t_fdpa_constants *t) {
 }
 
 /* Adds the terms of products first..last - 1 of one row and four vectors of columns to `sum`. `shift` is added to the
-   exponent fields of products. Each operation is done for `group` vectors before the next one. */
-static inline __attribute__((always_inline)) void t_fdpa_add(int group, int first, int last, const unsigned char *a,
+   exponent fields of products. */
+static inline __attribute__((always_inline)) void t_fdpa_add(int first, int last, const unsigned char *a,
                                                              const unsigned char *b, const vi shift[4], vi sum[4]) {
   const float *column_value = (const float *)b;
   UNROLL for (int k = first; k < last; k++) {
     vf x = vi_as_float(vi_set((int32_t)*deficit_row_word(a, k)));
-    UNROLL for (int from = 0; from < 4; from += group) {
-      const int to = from + group;
-      vi term[4];
-      UNROLL for (int v = from; v < to; v++) term[v] =
-          in_order(vf_bits(vf_multiply(x, vf_load(column_value + (k * 4 + v) * LANES))));
-      UNROLL for (int v = from; v < to; v++) term[v] = in_order(vi_add(term[v], shift[v]));
-      UNROLL for (int v = from; v < to; v++) term[v] = in_order(vf_truncate(vi_as_float(term[v])));
-      UNROLL for (int v = from; v < to; v++) sum[v] = vi_keep(vi_add(sum[v], term[v]));
-    }
+    vi term[4];
+    UNROLL for (int v = 0; v < 4; v++) term[v] =
+        in_order(vf_bits(vf_multiply(x, vf_load(column_value + (k * 4 + v) * LANES))));
+    UNROLL for (int v = 0; v < 4; v++) term[v] = in_order(vi_add(term[v], shift[v]));
+    UNROLL for (int v = 0; v < 4; v++) term[v] = in_order(vf_truncate(vi_as_float(term[v])));
+    UNROLL for (int v = 0; v < 4; v++) sum[v] = vi_keep(vi_add(sum[v], term[v]));
   }
 }
 
@@ -411,8 +408,8 @@ static inline __attribute__((always_inline)) bool t_fdpa_rows(const t_fdpa_words
                                                               bool to_half, bool cut, const unsigned char *a,
                                                               const unsigned char *b, const vi top[4],
                                                               const vi offset[4], const vb *least, float *accumulator) {
-  const bool halves = length > T_FDPA_HALF && !cut;            /* terms of F = 13 and 32 products add up in 32 bits */
-  const int group = REGISTERS < 32 && halves && based ? 2 : 4; /* more terms would not fit in registers */
+  const bool halves = length > T_FDPA_HALF && !cut;     /* terms of F = 13 and 32 products add up in 32 bits */
+  const bool waits = REGISTERS < 32 && halves && based; /* the first sums are in memory while the second ones grow */
   t_fdpa_row x[ROWS];
   vf d[ROWS][4];
   vi care = vi_set(0);
@@ -422,8 +419,12 @@ static inline __attribute__((always_inline)) bool t_fdpa_rows(const t_fdpa_words
   }
   if (vi_any_negative(care)) return false;
   UNROLL for (int i = 0; i < count; i++) {
-    t_fdpa_add(group, 0, length < T_FDPA_HALF ? length : T_FDPA_HALF, a + i * 4, b, x[i].shift, x[i].sum);
-    t_fdpa_add(group, T_FDPA_HALF, length, a + i * 4, b, x[i].shift, halves ? x[i].rest : x[i].sum);
+    int32_t first[4 * LANES];
+    const int32_t *again = read_again(first);
+    t_fdpa_add(0, length < T_FDPA_HALF ? length : T_FDPA_HALF, a + i * 4, b, x[i].shift, x[i].sum);
+    UNROLL for (int v = 0; waits && v < 4; v++) vi_store(first + v * LANES, x[i].sum[v]);
+    t_fdpa_add(T_FDPA_HALF, length, a + i * 4, b, x[i].shift, halves ? x[i].rest : x[i].sum);
+    UNROLL for (int v = 0; waits && v < 4; v++) x[i].sum[v] = vi_load(again + v * LANES);
   }
   UNROLL for (int i = 0; i < count; i++) {
     t_fdpa_end(w, length, halves, based, to_half, a + i * 4, offset, &x[i], accumulator + i * PANEL, d[i]);
