@@ -3,10 +3,11 @@
 (docs/performance.md, "What limits the ratios").
 
 How the machine code is found: bench/kernel_trace.c computes one panel of a product, and every machine instruction that
-the kernel's `run` executes is recorded: on x86 in single steps, for NEON by qemu. Nothing is estimated: calls, branches
-and copies of registers count. Packing is not part of `run`. llvm-mca has the execution ports of each instruction. The
-bound is the least number of cycles, for any order of the instructions, in which the ports and the dispatch unit can
-process them.
+the kernel's `run` executes is recorded: on x86 in single steps, for NEON by qemu. On a CPU without AVX-512, the steps
+of the AVX-512 kernels are those of an emulated computer (tests/avx512_computer.sh). Nothing is estimated: calls,
+branches and copies of registers count. Packing is not part of `run`. llvm-mca has the execution ports of each
+instruction. The bound is the least number of cycles, for any order of the instructions, in which the ports and the
+dispatch unit can process them.
 
 Usage: bench/kernel_bounds.py [BUILD [WORD]]   (default: build)
 Counts the kernels whose row of KERNELS contains WORD. Builds the library in BUILD, and in BUILD/neon if the tools for
@@ -103,9 +104,8 @@ def program_of(build, triple):
             f"-DCMAKE_C_COMPILER={compiler}", "-DSOFTMMA_COMMAND=OFF")
     run("cmake", "--build", build, "--target", "softmma_static")
     program = build / "kernel_trace"
-    linking = ["-static"] if triple == ARM else ["-no-pie"]
     run(compiler, "-std=gnu11", "-O2", f"-I{SOURCE}/include", f"-I{SOURCE}/src", SOURCE / "bench/kernel_trace.c",
-        build / "lib/libsoftmma.a", *linking, "-fopenmp", "-lm", "-o", program)
+        build / "lib/libsoftmma.a", "-static", "-fopenmp", "-lm", "-o", program)
     return program
 
 
@@ -130,17 +130,37 @@ def steps_of_emulator(program, arguments):
     return products, {int(at, 16): count for at, count in counts.items()}
 
 
+def stored_trace(program, kernel, gpu, instruction):
+    """Returns the file of a trace, and whether it holds the trace of this program."""
+    stored = program.parent / "bounds" / f"{kernel}-{gpu}-{instruction}"
+    stored.parent.mkdir(exist_ok=True)
+    return stored, stored.exists() and stored.stat().st_mtime > program.stat().st_mtime
+
+
+def store_emulated_traces(program, kernels):
+    """Stores the traces of AVX-512 kernels, all from one run of the emulated computer."""
+    missing = [(file, gpu, instruction) for _, gpu, instruction in kernels
+               for file, current in [stored_trace(program, "avx512", gpu, instruction)] if not current]
+    if not missing:
+        return
+    lines = "".join(f"{gpu} {instruction} avx512\n" for _, gpu, instruction in missing)
+    said = run(SOURCE / "tests/avx512_computer.sh", program.parent / "bounds", program, input=lines)
+    for (file, gpu, instruction), trace in zip(missing, re.split(r"^status .*\n", said, flags=re.M)):
+        if not trace.startswith("products "):
+            sys.exit(f"kernel_bounds: kernel_trace {gpu} {instruction} avx512 failed on the emulated computer: {trace}")
+        file.write_text(trace)
+
+
 def trace_of(program, kernel, gpu, instruction):
     """Returns the number of products, and how often each address was executed. Stored traces are used again."""
-    stored = program.parent / "bounds" / f"{kernel}-{gpu}-{instruction}"
-    if stored.exists() and stored.stat().st_mtime > program.stat().st_mtime:
+    stored, current = stored_trace(program, kernel, gpu, instruction)
+    if current:
         lines = stored.read_text().splitlines()
     elif kernel == "neon":
         products, counts = steps_of_emulator(program, [gpu, instruction, kernel])
         lines = [f"products {products}"] + [f"{at:x} {count}" for at, count in counts.items()]
     else:
         lines = run(program, gpu, instruction, kernel).splitlines()
-    stored.parent.mkdir(exist_ok=True)
     stored.write_text("\n".join(lines))
     return int(lines[0].split()[1]), {int(at, 16): int(count) for at, count in map(str.split, lines[1:])}
 
@@ -276,19 +296,21 @@ def main(build, word):
     programs = {triple: program_of(build, triple) for triple in (X86, ARM)}
     code = {triple: disassembly(program, triple) for triple, program in programs.items() if program}
     reached = {kernel: measured(kernel) for kernel in ("avx512", "avx2", "neon")}
+    kernels = [(name, gpu, instruction) for name, gpu, instruction in KERNELS if word in f"{name} {gpu} {instruction}"]
+    if "avx512_vnni" not in Path("/proc/cpuinfo").read_text():
+        store_emulated_traces(programs[X86], kernels)
     print("| kernel | AVX-512: operations | bound | reached | AVX2: operations | bound | reached | NEON: operations | bound |")
     print("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
-    for name, gpu, instruction in KERNELS:
+    for name, gpu, instruction in kernels:
         cells = []
         for p in PROCESSORS:
-            if p.triple not in code or word not in f"{name} {gpu} {instruction}":
+            if p.triple not in code:
                 continue
             x = bound_of(p, programs[p.triple], code[p.triple], gpu, instruction)
             cells += [f"{16 * x.operations:.1f}", f"{1 / x.cycles / p.sgemm:.2f} {x.unit}"]
             if p.kernel != "neon":
                 cells.append(reached[p.kernel].get((gpu, instruction), ""))
-        if cells:
-            print(f"| {name} | {' | '.join(cells)} |", flush=True)
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -504,7 +504,7 @@ static inline __attribute__((always_inline)) void t_fdpa_block(const smma_run *r
                        rows, &least);
   for (size_t row = 0; row < rows; row += (size_t)count, accumulator += count * PANEL) {
     const unsigned char *of_row = deficit_row(a, row_bytes, row);
-    w = read_again(w);
+    w = read_again(w); /* its constants stay in memory; the compiler would compute them in each row */
     bool usual = true;
     vb x[ROWS];
     UNROLL for (int i = 0; i < count; i++) {
