@@ -9,7 +9,8 @@ way=$1 suite=$2 release=$(realpath "$3")
 cd "$(dirname "$0")/.."
 root=$PWD/build-release/root-$way-$suite
 
-block() { sed -n "/^## $way\$/,/^## /{/^    /s/^    \(sudo \)\?//p}" docs/packages.md; }
+# Prints the block without sudo, which the root does not have.
+block() { sed -n "/^## $way\$/,/^## /{/^    /{s/^    //;s/\<sudo //g;p}}" docs/packages.md; }
 
 # Prints apt's sources for the suite: those of this machine, or its first one with the suite's name.
 sources() {
