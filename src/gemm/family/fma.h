@@ -89,15 +89,19 @@ typedef struct {
 } fma_f64_line;
 
 /* Describes `lines` interleaved lines of factors, which are those that fma_f64_line calls x if `is_x`, and otherwise
-   y. */
+   y. `lines` is a multiple of LANES / 2. */
 static void fma_f64_describe(const double *x, size_t lines, size_t count, bool is_x, fma_f64_line *line) {
+  double nan[LANES / 2];
   for (size_t i = 0; i < lines; i++) {
-    size_t done = 0, k = 0;
-    for (; done < count; done++) {
-      k = is_x ? count - 1 - done : done;
-      if (isnan(x[k * lines + i])) break;
+    if (i % (LANES / 2) == 0) {
+      vd index = vd_set((double)count);
+      for (size_t done = 0; done < count; done++) {
+        const size_t k = is_x ? done : count - 1 - done;
+        index = vd_where_nan(vd_load(x + k * lines + i), vd_set((double)k), index);
+      }
+      vd_store(nan, index);
     }
-    line[i] = (fma_f64_line){x + i, lines, count, done < count ? k : count, -1};
+    line[i] = (fma_f64_line){x + i, lines, count, (size_t)nan[i % (LANES / 2)], -1};
   }
 }
 
@@ -177,17 +181,19 @@ static void fma_f64_block(const smma_multiplier *p, const double *a, const doubl
     vd zero[4] = {vd_set(0), vd_set(0), vd_set(0), vd_set(0)}; /* x - x is NaN if x is NaN or infinite */
     UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) zero[i % 4] =
         vd_add(zero[i % 4], vd_subtract(sum[i], sum[i]));
-    if (fma_f64_any_nan(vd_add(vd_add(zero[0], zero[1]), vd_add(zero[2], zero[3])))) {
-      const bool turned = p->turned;
-      double sums[FMA_ROWS * FMA_F64_COLUMNS];
-      fma_f64_line rows[FMA_ROWS];
-      UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) vd_store(sums + i * DOUBLES, sum[i]);
-      if (!panel->known) fma_f64_describe(first_b, FMA_F64_COLUMNS, steps, !turned, panel->line);
-      panel->known = true;
-      fma_f64_describe(first_a, FMA_ROWS, steps, turned, rows);
-      fma_f64_store_nan(sums, rows, panel->line, turned, d);
+    if (!fma_f64_any_nan(vd_add(vd_add(zero[0], zero[1]), vd_add(zero[2], zero[3])))) {
+      UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) vd_store(d + i * DOUBLES, sum[i]);
       return;
     }
+    const bool turned = p->turned;
+    double sums[FMA_ROWS * FMA_F64_COLUMNS];
+    fma_f64_line rows[FMA_ROWS];
+    UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) vd_store(sums + i * DOUBLES, sum[i]);
+    if (!panel->known) fma_f64_describe(first_b, FMA_F64_COLUMNS, steps, !turned, panel->line);
+    panel->known = true;
+    fma_f64_describe(first_a, FMA_ROWS, steps, turned, rows);
+    fma_f64_store_nan(sums, rows, panel->line, turned, d);
+    return;
   }
   UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) vd_store(d + i * DOUBLES, vd_replace_nan(sum[i], nan));
 }

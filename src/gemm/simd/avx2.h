@@ -192,7 +192,8 @@ static inline vf vf_add_odd(vf x, vf y) {
 static inline vf vf_fma_odd(vf x, vf y, vf z) { return vf_odd_of(_mm256_fmadd_ps(x, y, z), _mm256_fnmsub_ps(x, y, z)); }
 static inline vd vd_multiply_add(vd x, vd y, vd z) { return _mm256_fmadd_pd(x, y, z); }
 static inline vd vd_signed_as(vd x, vd y) { return _mm256_or_pd(x, _mm256_and_pd(y, _mm256_set1_pd(-0.0))); }
-static inline vd vd_replace_nan(vd x, vd nan) { return _mm256_blendv_pd(x, nan, _mm256_cmp_pd(x, x, _CMP_UNORD_Q)); }
+static inline vd vd_where_nan(vd x, vd y, vd z) { return _mm256_blendv_pd(z, y, _mm256_cmp_pd(x, x, _CMP_UNORD_Q)); }
+static inline vd vd_replace_nan(vd x, vd nan) { return vd_where_nan(x, nan, x); }
 static inline vd vd_to_float(vd x) { return _mm256_cvtps_pd(_mm256_cvtpd_ps(x)); }
 static inline vd vd_low(vf x) { return _mm256_cvtps_pd(_mm256_castps256_ps128(x)); }
 static inline vd vd_high(vf x) { return _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)); }

@@ -166,9 +166,10 @@ static inline vd vd_signed_as(vd x, vd y) {
   const __m512i sign = _mm512_set1_epi64(INT64_MIN); /* x | (y & sign) */
   return _mm512_castsi512_pd(_mm512_ternarylogic_epi64(_mm512_castpd_si512(x), _mm512_castpd_si512(y), sign, 0xf8));
 }
-static inline vd vd_replace_nan(vd x, vd nan) {
-  return _mm512_mask_mov_pd(x, _mm512_cmp_pd_mask(x, x, _CMP_UNORD_Q), nan);
+static inline vd vd_where_nan(vd x, vd y, vd z) {
+  return _mm512_mask_mov_pd(z, _mm512_cmp_pd_mask(x, x, _CMP_UNORD_Q), y);
 }
+static inline vd vd_replace_nan(vd x, vd nan) { return vd_where_nan(x, nan, x); }
 static inline vd vd_to_float(vd x) { return _mm512_cvtps_pd(_mm512_cvtpd_ps(x)); }
 static inline vd vd_low(vf x) { return _mm512_cvtps_pd(_mm512_castps512_ps256(x)); }
 static inline vd vd_high(vf x) { return _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1)); }

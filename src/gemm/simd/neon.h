@@ -186,7 +186,8 @@ static inline vf vf_add_odd(vf x, vf y) { return vf_odd_of(vaddq_f32(x, y), vsub
 static inline vf vf_fma_odd(vf x, vf y, vf z) { return vf_odd_of(vfmaq_f32(z, x, y), vfmsq_f32(vnegq_f32(z), x, y)); }
 static inline vd vd_multiply_add(vd x, vd y, vd z) { return vfmaq_f64(z, x, y); }
 static inline vd vd_signed_as(vd x, vd y) { return vbslq_f64(vdupq_n_u64(UINT64_C(1) << 63), y, x); }
-static inline vd vd_replace_nan(vd x, vd nan) { return vbslq_f64(vceqq_f64(x, x), x, nan); }
+static inline vd vd_where_nan(vd x, vd y, vd z) { return vbslq_f64(vceqq_f64(x, x), z, y); }
+static inline vd vd_replace_nan(vd x, vd nan) { return vd_where_nan(x, nan, x); }
 static inline vd vd_to_float(vd x) { return vcvt_f64_f32(vcvt_f32_f64(x)); }
 static inline vd vd_low(vf x) { return vcvt_f64_f32(vget_low_f32(x)); }
 static inline vd vd_high(vf x) { return vcvt_high_f64_f32(x); }

@@ -226,10 +226,8 @@ static inline vd vd_multiply_add(vd x, vd y, vd z) { return x * y + z; }
 static inline vd vd_signed_as(vd x, vd y) {
   return (vd)((vector_of_longs)x | ((vector_of_longs)y & (vector_of_longs){INT64_MIN, INT64_MIN}));
 }
-static inline vd vd_replace_nan(vd x, vd nan) {
-  vector_of_longs number = x == x;
-  return (vd)(((vector_of_longs)x & number) | ((vector_of_longs)nan & ~number));
-}
+static inline vd vd_where_nan(vd x, vd y, vd z) { return vd_choose(x == x, z, y); }
+static inline vd vd_replace_nan(vd x, vd nan) { return vd_where_nan(x, nan, x); }
 
 /* These functions convert whole vectors. If elements are converted one by one, gcc 12 omits a conversion to float that
    is followed by one to double. */
