@@ -99,15 +99,15 @@ static inline bool remains_visible(int visible, uint16_t a, uint16_t b, int grea
                              .to_float = vi_set(16),
                              .to_sign = vi_set(16),
                              .fraction_bits = vi_set(7),
-                             .unit = vf_set(1)};
+                             .as_binary32 = true};
   const int32_t of_a[LANES] = {greatest_a, greatest_a, greatest_a, greatest_a};
   const int32_t of_b[LANES] = {greatest_b, greatest_b, greatest_b, greatest_b};
   const int field_a = a >> 7 & 255, field_b = b >> 7 & 255;
   ASSUME((a & 0x7fff) && (b & 0x7fff) && field_a < 255 && field_b < 255);
   ASSUME(greatest_a >= (field_a ? field_a : 1) && greatest_a < 255 && greatest_b >= (field_b ? field_b : 1) &&
          greatest_b < 255);
-  const deficit_number x = deficit_decode(&d, true, false, true, vi_set(a), deficit_origin_of(&d, true, of_a));
-  const deficit_number y = deficit_decode(&d, true, false, true, vi_set(b), deficit_origin_of(&d, true, of_b));
+  const deficit_number x = deficit_decode(&d, true, false, true, vi_set(a), NULL, deficit_origin_of(&d, true, of_a));
+  const deficit_number y = deficit_decode(&d, true, false, true, vi_set(b), NULL, deficit_origin_of(&d, true, of_b));
   const float row = x.value[0] * smma_power_of_two(24 - deficit_top(&o)), column = y.value[0];
   const int bases = greatest_a - 127 + greatest_b - 127;
   ASSUME(bases >= TR_LEAST_BASE && bases <= TR_GREATEST_BASE);

@@ -19,7 +19,7 @@ smma_status smma_multiplier_for(const smma_instruction *i, const smma_gemm_argum
   if (!i) return smma_end_error(g.error, SMMA_INVALID_ARGUMENT);
   if (i->sparse) return smma_end_error(g.error, SMMA_INVALID_SPARSITY);
   if (i->origin && smma_kernel_for(i, g.kernel, NULL)) g.kernel = smma_kernel_for(i, g.kernel, NULL);
-  o = smma_operation_of(i);
+  smma_set_operation(&o, i);
   return smma_end_error(g.error, smma_multiplier_make(&o, &g, is_kept, multiplier));
 }
 

@@ -201,28 +201,37 @@ smma_status smma_multiplier_take(smma_multiplier *multiplier, size_t m, const vo
   return SMMA_OK;
 }
 
-/* Returns the operation of B^T A^T. Products commute in every rule, but a composition may treat subnormals of A and of
-   B differently. */
-static smma_operation turned_operation(const smma_operation *o) {
-  smma_operation turned = *o;
-  turned.a = o->b, turned.b = o->a;
+/* Makes the operation that of B^T A^T. Products commute in every rule, but a composition may treat subnormals of A and
+   of B differently. */
+static void turn_operation(smma_operation *o) {
+  const smma_format a = o->a;
+  smma_composition *p = &o->rule.with.composition;
+  o->a = o->b, o->b = a;
   if (o->rule.algorithm == SMMA_COMPOSITION) {
-    turned.rule.with.composition.subnormal_a = o->rule.with.composition.subnormal_b;
-    turned.rule.with.composition.subnormal_b = o->rule.with.composition.subnormal_a;
+    const smma_subnormal_policy of_a = p->subnormal_a;
+    p->subnormal_a = p->subnormal_b, p->subnormal_b = of_a;
   }
-  return turned;
+}
+
+/* Reports whether the multiplier's family can compute B^T A^T. Small products take several times as long as a copy of
+   the operation, so none is made if A and B have the same format. */
+static bool takes_turned(const smma_multiplier *multiplier) {
+  smma_operation turned;
+  if (multiplier->operation.a == multiplier->operation.b && multiplier->operation.rule.algorithm != SMMA_COMPOSITION)
+    return true;
+  turned = multiplier->operation;
+  turn_operation(&turned);
+  return multiplier->family->takes(&turned);
 }
 
 /* A product cannot be turned if a plan scales blocks of K or adds a bias, if a NaN result depends on the order of two
    NaN operands, or if a composition aligns A and B in blocks or cuts them into slices. The policy SMMA_NAN_B_SUM_A
    depends on the order, too, but its family reads `turned`. */
 bool smma_can_turn(const smma_multiplier *multiplier) {
-  const smma_operation turned = turned_operation(&multiplier->operation);
+  const smma_rule *rule = &multiplier->operation.rule;
   const bool has_sides = multiplier->part_k || multiplier->with.bias; /* belong to A or B, and to columns of D */
-  const bool is_sliced =
-      turned.rule.algorithm == SMMA_COMPOSITION && !smma_has_whole_products(&turned.rule.with.composition);
-  return !has_sides && !is_sliced && multiplier->operation.rule.nan != SMMA_NAN_OPERAND &&
-         multiplier->family->takes(&turned);
+  const bool is_sliced = rule->algorithm == SMMA_COMPOSITION && !smma_has_whole_products(&rule->with.composition);
+  return !has_sides && !is_sliced && rule->nan != SMMA_NAN_OPERAND && takes_turned(multiplier);
 }
 
 static smma_order turned_order(smma_order order) {
@@ -232,7 +241,7 @@ static smma_order turned_order(smma_order order) {
 void smma_turn_product(smma_multiplier *p) {
   const smma_view a = p->a;
   const size_t m = p->with.m;
-  p->operation = turned_operation(&p->operation);
+  turn_operation(&p->operation);
   p->turned = !p->turned;
   p->a = p->b, p->b = a;
   p->with.m = p->with.n, p->with.n = m;

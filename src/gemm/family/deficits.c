@@ -41,8 +41,10 @@ static inline __attribute__((always_inline)) int32_t deficit_decode_columns(cons
   for (size_t i = 0; i < b->length; i++, code += b->step, out += 4 * PANEL, byte += PANEL) {
     vi word = vi_set(0);
     UNROLL for (int v = 3; v >= 0; v--) {
-      const vi x = deficit_load(d, bytes, code + (size_t)v * LANES * bytes);
-      const deficit_number n = deficit_decode(d, wide, to_f16, careful, x, origin[v]);
+      const unsigned char *at = code + (size_t)v * LANES * bytes;
+      const bool is_half = bytes == 2 && !wide; /* the only format of 2 bytes with fewer than 8 exponent bits */
+      const vi x = deficit_load(d, bytes, at);
+      const deficit_number n = deficit_decode(d, wide, to_f16, careful, x, is_half ? at : NULL, origin[v]);
       if (wide) most = vi_max(most, n.twice);
       word = vi_or(vi_shift_left(word, 8), n.byte);
       vf_store((float *)out + v * LANES, n.value);
@@ -64,7 +66,7 @@ static int32_t deficit_decode_fetched(const deficit_decoder *d, bool wide, bool 
     const vi mask = deficit_present(present, v);
     for (size_t i = 0; i < b->length; i++) {
       const vi x = deficit_load(d, 4, b->code + i * b->step + v * LANES * 4);
-      const deficit_number n = deficit_decode(d, wide, to_f16, true, x, origin);
+      const deficit_number n = deficit_decode(d, wide, to_f16, true, x, NULL, origin);
       int32_t *word = (int32_t *)(out + values + i * PANEL);
       if (wide) most = vi_max(most, n.twice);
       vi_store(word, vi_or(vi_load(word), vi_shift_left_by(vi_and(n.byte, mask), vi_set((int32_t)(8 * v)))));
@@ -180,7 +182,7 @@ static void deficit_pack_row_block(const smma_fetch *f, const deficit_decoder *d
     vi most = vi_set(0);
     for (size_t i = 0; i < count; i += DEFICIT_GROUP) {
       const vi x = deficit_load(d, 4, (const unsigned char *)(code + i + v * LANES));
-      const deficit_number n = deficit_decode(d, wide, to_f16, true, x, origin);
+      const deficit_number n = deficit_decode(d, wide, to_f16, true, x, NULL, origin);
       weight = vf_add(weight, deficit_weight(n.value));
       if (wide) most = vi_max(most, n.twice);
       vf_store((float *)out + i, vf_multiply(n.value, vf_set(unit)));

@@ -114,16 +114,20 @@ typedef struct {
   vi fields, largest, nan, ignored, fraction_bits;
   vi to_float, to_sign; /* left shifts of the fields and of the sign bit to their positions in binary32 */
   vi greatest;          /* the greatest field, for vectors with the base 0 */
-  vf unit;
-  bool has_nan; /* the format has a NaN with the fields of a zero */
+  vi rebias, normal;    /* `normal` is the fields of the least normal number */
+  vf minus_least;
+  bool as_binary32; /* `rebias` is 0: exponents have 8 bits */
+  bool has_nan;     /* the format has a NaN with the fields of a zero */
 } deficit_decoder;
 
-static inline deficit_decoder deficit_decoder_of(const smma_operation *o, smma_format format) {
+static inline __attribute__((always_inline)) deficit_decoder deficit_decoder_of(const smma_operation *o,
+                                                                                smma_format format) {
   const smma_decoder d = smma_decoder_of(format);
   deficit_decoder w;
   w.fields = vi_set((int32_t)d.fields_mask), w.largest = vi_set((int32_t)d.largest), w.nan = vi_set((int32_t)d.nan);
   w.ignored = vi_set(d.ignored), w.to_float = vi_set(23 - d.fraction_bits), w.to_sign = vi_set(31 - d.sign_at);
-  w.fraction_bits = vi_set(d.fraction_bits), w.unit = vf_set(d.unit);
+  w.fraction_bits = vi_set(d.fraction_bits), w.rebias = vi_set((int32_t)d.rebias);
+  w.normal = vi_set(1 << d.fraction_bits), w.minus_least = vf_set(-d.least), w.as_binary32 = d.rebias == 0;
   w.greatest = vi_set(deficit_greatest_field(deficit_encoding(o, format))), w.has_nan = d.nan != ~0u;
   return w;
 }
@@ -220,16 +224,27 @@ typedef struct {
 
 /* Decodes LANES encodings. `wide`: vectors have bases, by which values are scaled, and deficits may exceed 63.
    `to_f16`: exponent fields are those that the values have in FP16. `careful`: some numbers may be infinite or NaN;
-   they become zero. */
+   they become zero. `half` is where the encodings are in memory if they are FP16 in 2 bytes each, otherwise NULL. */
 static inline __attribute__((always_inline)) deficit_number deficit_decode(const deficit_decoder *d, bool wide,
                                                                            bool to_f16, bool careful, vi x,
+                                                                           const unsigned char *half,
                                                                            deficit_origin origin) {
-  const vi sign = vi_and(vi_shift_left_by(x, d->to_sign), vi_set(INT32_MIN));
   vi fields = vi_and(x, d->fields), field, twice, deficit;
   vm special, zero;
   vf value;
   if (careful) fields = deficit_fields(d, x, &special);
-  value = vf_multiply(vi_as_float(vi_or(sign, vi_shift_left_by(fields, d->to_float))), d->unit);
+  if (half) {
+    value = vf_load_half(half);
+    if (careful) value = vf_select(special, vf_set(0), value);
+  } else { /* as in smma_decode_codes */
+    const vi sign = vi_and(vi_shift_left_by(x, d->to_sign), vi_set(INT32_MIN));
+    vi bits = vi_shift_left_by(fields, d->to_float);
+    if (!wide || !d->as_binary32) {
+      value = vi_as_float(vi_add(bits, d->rebias));
+      bits = vf_bits(vf_select(vi_less(fields, d->normal), vf_multiply_add(value, vf_set(2), d->minus_least), value));
+    }
+    value = vi_as_float(vi_or(bits, sign));
+  }
   field = vi_shift_down_by(fields, d->fraction_bits);
   if (to_f16) field = vi_subtract(vi_and(vi_shift_right(vf_bits(value), 23), vi_set(255)), vi_set(112));
   twice = deficit = vi_subtract(origin.top, vi_shift_left(vi_max(field, vi_set(1)), 1));

@@ -61,7 +61,7 @@ typedef struct {
   int bias;     /* of the format's exponents */
 } small_line;
 
-static small_line small_line_of(const smma_pack *pack) {
+static inline __attribute__((always_inline)) small_line small_line_of(const smma_pack *pack) {
   const smma_format format = pack->view->format;
   return (small_line){.pack = pack,
                       .decoder = deficit_decoder_of(&pack->multiplier->operation, format),
@@ -69,13 +69,15 @@ static small_line small_line_of(const smma_pack *pack) {
                       .bias = smma_encoding_of(format).bias};
 }
 
-/* Returns the exponent of the scale factor of element k. If the scale factor is NaN, flags the line and returns 0. */
+/* Returns the exponent of the scale factor of element k, which is a power of two. If the scale factor is NaN, flags the
+   line and returns 0. */
 static int small_scale(const small_line *l, size_t k) {
   const smma_multiplier *p = l->pack->multiplier;
-  smma_number scale[SMMA_MAXIMUM_K];
-  smma_decode_scales(p, l->pack->of_a, l->line, k, (size_t)p->operation.scale_block, scale);
-  if (scale[0].kind != SMMA_FINITE) l->pack->special[l->line - l->pack->first] = 1;
-  return scale[0].kind == SMMA_FINITE ? scale[0].exponent : 0;
+  const smma_encoding format = smma_encoding_of(p->operation.scale);
+  const uint64_t code = smma_scale_code_at(p, l->pack->of_a, l->line, k / (size_t)p->operation.scale_block);
+  if (code <= smma_largest_fields(format)) return (int)code - format.bias;
+  l->pack->special[l->line - l->pack->first] = 1;
+  return 0;
 }
 
 /* Loads `there` encodings along K, which begin at `from`, scaled by the view's factor; the other lanes are +0. `bytes`

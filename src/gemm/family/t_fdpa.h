@@ -244,7 +244,8 @@ static __attribute__((noinline)) void t_fdpa_decode(const smma_run *r, bool of_a
     const vi exponent = vi_and(vf_bits(value), vi_set(255 << 23)), one = vi_set(127 << 23);
     const vm zero = vf_equal(value, vf_set(0)), subnormal = vi_equal(exponent, vi_set(0));
     const vf normal = vi_as_float(vi_or(vi_and_not(vf_bits(value), vi_set(255 << 23)), one));
-    const vf significand = vf_select(subnormal, vf_multiply(value, vf_set(0x1p126f)), normal);
+    const vf signed_one = vi_as_float(vi_or(vi_and(vf_bits(value), vi_set(INT32_MIN)), one));
+    const vf significand = vf_select(subnormal, vf_subtract(normal, signed_one), normal);
     const vi unbiased = vi_subtract(vi_max(vi_shift_right(exponent, 23), vi_set(1)), vi_set(127));
     vf_store(x->significand + i, vf_select(zero, vf_set(1), significand));
     vi_store(x->exponent + i, vi_select(zero, vi_set(T_FDPA_NONE), unbiased));

@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) t_fdpa_narrow_numbers t_fdpa_narrow
                                                                                         bool careful, vi present,
                                                                                         vi x) {
   const vi hidden = vi_shift_left_by(vi_set(1), d->fraction_bits);
-  const deficit_number n = deficit_decode(d, false, false, careful, x, deficit_origin_of(d, false, NULL));
+  const deficit_number n = deficit_decode(d, false, false, careful, x, NULL, deficit_origin_of(d, false, NULL));
   vm special;
   const vi fields = careful ? deficit_fields(d, x, &special) : vi_and(x, d->fields);
   const vi normal = vi_or(vi_and(fields, vi_subtract(hidden, vi_set(1))), hidden);

@@ -27,6 +27,8 @@
 #ifndef SMMA_GEMM_FAMILY_TR_FDPA_H
 #define SMMA_GEMM_FAMILY_TR_FDPA_H
 
+#include <math.h>
+
 #include "gemm/family/deficits_compare.h"
 
 enum {
@@ -219,9 +221,14 @@ static void tr_decode(const smma_run *r, bool of_a, size_t first, size_t vectors
   smma_decode_codes(&d, length, vectors, code, x->significand, field, special);
   for (size_t i = 0; i < length * vectors; i++) {
     const uint32_t bits = (255u - (field[i] ? field[i] : 1)) << 23;
-    float twice; /* 2^(128 - field); halving is exact, because significands are short */
+    const float value = x->significand[i];
+    float twice; /* 2^(128 - field) */
+    uint32_t magnitude;
     memcpy(&twice, &bits, sizeof twice);
-    x->significand[i] = x->significand[i] * 0.5f * twice;
+    memcpy(&magnitude, &value, sizeof magnitude);
+    magnitude &= INT32_MAX;
+    /* No factor is a subnormal of binary32, as in smma_decode_codes. */
+    x->significand[i] = magnitude >> 23 ? value * twice * 0.5f : copysignf((float)(int32_t)magnitude * 0x1p-23f, value);
     x->exponent[i] = field[i] ? field[i] - 127 : TR_NONE;
   }
 }
