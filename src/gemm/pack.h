@@ -88,19 +88,22 @@ static inline __attribute__((always_inline)) void smma_decode_codes(const smma_d
                                                                     float *restrict value, uint8_t *restrict exponent,
                                                                     unsigned char *restrict special) {
   const smma_decoder f = *d;
+  const uint32_t least_fields = f.rebias ? 1u << f.fraction_bits : 0; /* those of the least normal number */
   for (size_t i = 0; i < length; i++, code += vectors, value += vectors, exponent += vectors) {
     uint32_t field[SMMA_MOST_VECTORS], not_finite[SMMA_MOST_VECTORS], any = 0;
     for (size_t v = 0; v < vectors; v++) { /* the same operations in every lane, so that compilers vectorise */
-      uint32_t x = code[v] >> f.ignored, fields = x & f.fields_mask, bits, exponent_field;
+      uint32_t x = code[v] >> f.ignored, fields = x & f.fields_mask, exponent_field, bits, small_bits, is_small;
       uint32_t finite = -(uint32_t)((fields <= f.largest) & (x != f.nan));
-      float magnitude;
+      float rebiased, small; /* `small` is the magnitude of a subnormal or of zero, if `rebias` is not 0 */
       fields &= finite;
       exponent_field = fields >> f.fraction_bits;
       bits = (fields << (23 - f.fraction_bits)) + f.rebias;
-      memcpy(&magnitude, &bits, sizeof magnitude);
-      magnitude = f.rebias && !exponent_field ? magnitude * 2 - f.least : magnitude;
-      memcpy(&bits, &magnitude, sizeof bits);
-      bits = (bits & INT32_MAX) | (x >> f.sign_at & 1) << 31; /* a difference of 0 is -0 if the mode rounds down */
+      memcpy(&rebiased, &bits, sizeof rebiased);
+      small = rebiased + rebiased - f.least;
+      memcpy(&small_bits, &small, sizeof small_bits);
+      is_small = -(uint32_t)(fields < least_fields);
+      bits = ((small_bits & is_small) | (bits & ~is_small)) & INT32_MAX; /* if the mode rounds down, 1 - 1 is -0 */
+      bits |= (x >> f.sign_at & 1) << 31;
       memcpy(value + v, &bits, sizeof bits);
       exponent_field = exponent_field ? exponent_field : 1;
       field[v] = fields ? exponent_field : 0;

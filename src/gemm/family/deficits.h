@@ -127,7 +127,7 @@ static inline __attribute__((always_inline)) deficit_decoder deficit_decoder_of(
   w.fields = vi_set((int32_t)d.fields_mask), w.largest = vi_set((int32_t)d.largest), w.nan = vi_set((int32_t)d.nan);
   w.ignored = vi_set(d.ignored), w.to_float = vi_set(23 - d.fraction_bits), w.to_sign = vi_set(31 - d.sign_at);
   w.fraction_bits = vi_set(d.fraction_bits), w.rebias = vi_set((int32_t)d.rebias);
-  w.normal = vi_set(1 << d.fraction_bits), w.minus_least = vf_set(-d.least), w.as_binary32 = d.rebias == 0;
+  w.normal = vi_set((int32_t)(1u << d.fraction_bits)), w.minus_least = vf_set(-d.least), w.as_binary32 = d.rebias == 0;
   w.greatest = vi_set(deficit_greatest_field(deficit_encoding(o, format))), w.has_nan = d.nan != ~0u;
   return w;
 }
