@@ -98,6 +98,14 @@ static void *random_array(uint64_t *state, smma_format format, size_t count, boo
   return array;
 }
 
+/* Returns an array of scale factors. If `specials`, one in 32 is NaN. */
+static void *random_scales(uint64_t *state, smma_format format, size_t count, bool specials) {
+  void *array = random_array(state, format, count, false, specials);
+  for (size_t i = 0; specials && i < count; i++)
+    if (random_below(state, 32) == 0) store_element(format, array, i, 0xff); /* NaN in ue8m0 and ue4m3 */
+  return array;
+}
+
 static size_t scale_count(const product *p) {
   size_t block = (size_t)p->info.scale_block;
   return block ? (p->with.k + block - 1) / block : 0;
@@ -117,8 +125,8 @@ static void make_operands(product *p, uint64_t *state, bool any_bits, bool speci
   g->d = p->d = test_malloc(p->d_bytes);
   memset(p->d, UNTOUCHED, p->d_bytes);
   if (!p->info.scale_block) return;
-  g->scale_a = p->scale_a = random_array(state, p->info.scale, g->m * scale_count(p), false, specials);
-  g->scale_b = p->scale_b = random_array(state, p->info.scale, g->n * scale_count(p), false, specials);
+  g->scale_a = p->scale_a = random_scales(state, p->info.scale, g->m * scale_count(p), specials);
+  g->scale_b = p->scale_b = random_scales(state, p->info.scale, g->n * scale_count(p), specials);
 }
 
 static void free_operands(product *p) {
