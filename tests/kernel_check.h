@@ -61,9 +61,9 @@ typedef struct {
 void kernel_digests(const smma_instruction *instruction, const kernel_run *runs, size_t count, uint64_t *digest);
 
 /* Compares the digests of a file (lines of architecture, instruction and digest, one for each of kernel_operations)
-   with those of `runs`. Prints each difference on standard error. With `few`, compares only the first operation of each
-   family. */
-bool kernel_check_digests(const char *path, const kernel_run *runs, size_t count, bool few);
+   with those of `runs`. Prints each difference on standard error. Compares the first operation of each family, and of
+   the other operations every `every`-th. */
+bool kernel_check_digests(const char *path, const kernel_run *runs, size_t count, size_t every);
 
 /* Compares the products that a file lists, for every kernel or the named kernel. Its lines have architecture,
    instruction and seed, like the arguments of `kernel_program replay`. These products reveal mistakes that hardly any

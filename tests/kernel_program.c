@@ -6,7 +6,8 @@
        kernel_program digests
 
    `check` compares every family, or one, then the products and digests of files. With --outputs 0 it compares only the
-   files; with --few 1 only one operation of each family. The status is 1 if there is a mismatch. A device ("opencl") is
+   files; with --few 1 only one operation of each family, and with SOFTMMA_DIGESTS_EVERY=N the digests of every N-th
+   operation and of the first one of each family. The status is 1 if there is a mismatch. A device ("opencl") is
    also a kernel; the status is 77 if it cannot be used.
    `replay` compares one product of `check`. `digests` prints the contents of tests/kernel_digests.txt, computed by the
    core. */
@@ -39,7 +40,7 @@ static bool check_digests(const char *path, const char *kernel, bool few) {
   const char *names[MOST_KERNELS];
   const size_t count = kernel_names(kernel, names);
   for (size_t k = 0; k < count; k++) runs[k] = (kernel_run){names[k], 1};
-  return kernel_check_digests(path, runs, count, few);
+  return kernel_check_digests(path, runs, count, few ? MOST_OPERATIONS : amount_of("SOFTMMA_DIGESTS_EVERY", 1));
 }
 
 /* Reports whether a kernel or device exists; otherwise prints that it is not checked. */

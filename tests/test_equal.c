@@ -1,20 +1,23 @@
 /* Compares proofs of equality with test vectors, for every two instructions of the catalogue with the same formats. A
    proved pair must agree on SOFTMMA_EQUAL_ROWS test vectors of each kind and as many directed ones. A pair that is not
-   proved must have a counterexample, or be listed. Changes that are declared to have no effect (zeros, permuted k) must
-   have none. */
+   proved must have a counterexample, or be listed; this is checked for one of SOFTMMA_EQUAL_EVERY pairs. Changes that
+   are declared to have no effect (zeros, permuted k) must have none. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "amount.h"
 #include "core/row.h"
 #include "equal/equal.h"
 #include "equal/product.h"
+#include "host/load.h"
 #include "isa/catalogue.h"
 #include "isa/compose.h"
 #include "isa/custom.h"
 #include "random_unit.h"
 #include "rows/generate.h"
+#include "rows/rows.h"
 #include "support.h"
 
 enum { MOST_OPERATIONS = 1024, SEARCHED = 200000 };
@@ -122,7 +125,8 @@ static bool is_listed(const smma_instruction *x, const smma_instruction *y) {
 }
 
 static void test_catalogue(void **state) {
-  long pairs[3] = {0}, operations[3] = {0}, of_some_k = 0;
+  const uint64_t every = amount_of("SOFTMMA_EQUAL_EVERY", 1);
+  long pairs[3] = {0}, operations[3] = {0}, of_some_k = 0, not_proved = 0;
   (void)state;
   for (int i = 0; i < count; i++) {
     pairs[SMMA_PROVED] += (long)entries[i].rows * (entries[i].rows - 1) / 2;
@@ -136,6 +140,7 @@ static void test_catalogue(void **state) {
         of_some_k += e.multiple > 1;
         check_proof(x, y, e.multiple, rows_of_each_kind);
       } else {
+        if (not_proved++ % (long)every) continue;
         assert_true(smma_find_equality(x, y, SEARCHED, 0, &e, &error));
         assert_true(e.answer != SMMA_PROVED);
         if (e.answer == SMMA_CANNOT_TELL && !is_listed(x, y)) {
@@ -228,6 +233,36 @@ static void test_common_operands(void **state) {
                         smma_find("H100", "wgmma.m64n8k8.f32.tf32.tf32", NULL));
   printf("%d pairs with other operand formats proved equal over the common operands\n", proved);
   assert_true(proved > 0);
+}
+
+/* Operands are cast alike in large batches, which cast each encoding once, and in small ones. */
+static void test_batches_of_common_operands(void **state) {
+  enum { ROWS = 6000, FEW = 100 };
+  const smma_instruction *const target[2] = {find("MI300X", "v_mfma_f32_16x16x16_f16"),
+                                             find("H100", "wgmma.m64n8k16.f32.bf16.bf16")};
+  const int tile[2] = {target[0]->k, target[1]->k};
+  const smma_common_operands common = smma_common_operands_of(target);
+  static uint32_t d[2][ROWS];
+  smma_instruction as;
+  smma_rows rows;
+  smma_error error;
+  (void)state;
+  smma_product_rows(target, 16, tile, &as);
+  assert_true(smma_rows_allocate(&as, ROWS, &rows));
+  uint64_t random = 1;
+  for (size_t i = 0; i < (size_t)ROWS * 16; i++)
+    for (int p = SMMA_PART_A; p <= SMMA_PART_B; p++) smma_store(2, rows.part[p], i, random_bits(&random) >> 48);
+  for (size_t i = 0; i < ROWS; i++) smma_store(4, rows.part[SMMA_PART_C], i, random_bits(&random) >> 32);
+  for (int t = 0; t < 2; t++) {
+    smma_product_unit product;
+    assert_true(smma_product_open(&product, target[t], &as, tile[t], &common, &error));
+    assert_true(smma_unit_ask(&product.unit, &rows, 0, ROWS, d[0], &error));
+    for (size_t first = 0; first < ROWS; first += FEW)
+      assert_true(smma_unit_ask(&product.unit, &rows, first, FEW, &d[1][first], &error));
+    assert_memory_equal(d[0], d[1], sizeof d[0]);
+    smma_product_close(&product);
+  }
+  smma_rows_free(&rows);
 }
 
 /* Gives the unit another format of A, B or both. */
@@ -432,9 +467,13 @@ static void test_other_formats(void **state) {
 
 int main(int argc, char **argv) {
   const char *rows = getenv("SOFTMMA_EQUAL_ROWS");
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_examples),     cmocka_unit_test(test_other_formats),
-                                     cmocka_unit_test(test_freedom),      cmocka_unit_test(test_common_operands),
-                                     cmocka_unit_test(test_custom_units), cmocka_unit_test(test_catalogue)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_examples),
+                                     cmocka_unit_test(test_other_formats),
+                                     cmocka_unit_test(test_freedom),
+                                     cmocka_unit_test(test_common_operands),
+                                     cmocka_unit_test(test_batches_of_common_operands),
+                                     cmocka_unit_test(test_custom_units),
+                                     cmocka_unit_test(test_catalogue)};
   if (argc == 2) cmocka_set_test_filter(argv[1]);
   rows_of_each_kind = rows ? strtoull(rows, NULL, 10) : 500;
   collect();

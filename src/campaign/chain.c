@@ -69,25 +69,41 @@ static void make_nan_known(const chain *x, const smma_batch *batch) {
     if (smma_decode(f, smma_load(bytes, batch->d, i)).kind == SMMA_NAN) smma_store(bytes, batch->d, i, nan);
 }
 
+/* Returns the number near an operand that both units' formats hold, encoded in the format of `cast`. */
+static uint64_t cast_operand(const chain *x, int operand, uint64_t encoding) {
+  const smma_format wanted = operand ? x->cast.b : x->cast.a, own = x->common.of[operand];
+  const uint64_t number = smma_common_operand(&x->common, operand, encoding);
+  if (wanted == own) return number;
+  return smma_format_encode(wanted, smma_format_decode(own, number), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+}
+
+/* Casts the operands of A, or of B. A large batch casts each encoding of up to 16 bits once: `known` is 1 + its cast.
+ */
+static void cast_part(const chain *x, int operand, const smma_part *from, const smma_part *to,
+                      const unsigned char *operands, unsigned char *cast, size_t count) {
+  enum { ENCODINGS = 1 << 16 };
+  uint64_t *known = count > ENCODINGS && from->bytes <= 2 ? calloc(ENCODINGS, sizeof *known) : NULL;
+  for (size_t i = 0; i < count; i++) {
+    const uint64_t encoding = smma_load(from->bytes, operands, i);
+    const bool is_known = known && known[encoding];
+    const uint64_t number = is_known ? known[encoding] - 1 : cast_operand(x, operand, encoding);
+    if (known) known[encoding] = number + 1;
+    smma_store(to->bytes, cast, i, number);
+  }
+  free(known);
+}
+
 /* Replaces each operand by a number that both units' formats hold, encoded in the formats of `cast`. */
 static bool cast_rows(const chain *x, const smma_rows *rows, smma_rows *cast, smma_error *error) {
   if (!smma_rows_allocate(&x->cast, rows->capacity, cast)) return smma_no_memory(error);
   for (int p = 0; p < SMMA_PART_D; p++) {
     const smma_part *to = &cast->layout.part[p], *from = &rows->layout.part[p];
     const size_t count = rows->capacity * (size_t)from->count;
-    const int operand = p == SMMA_PART_B;
-    const smma_format wanted = operand ? x->cast.b : x->cast.a, own = x->common.of[operand];
     if (p != SMMA_PART_A && p != SMMA_PART_B) {
       if (count) memcpy(cast->part[p], rows->part[p], count * from->bytes);
       continue;
     }
-    for (size_t i = 0; i < count; i++) {
-      uint64_t number = smma_common_operand(&x->common, operand, smma_load(from->bytes, rows->part[p], i));
-      if (wanted != own)
-        number =
-            smma_format_encode(wanted, smma_format_decode(own, number), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
-      smma_store(to->bytes, cast->part[p], i, number);
-    }
+    cast_part(x, p == SMMA_PART_B, from, to, rows->part[p], cast->part[p], count);
   }
   return true;
 }

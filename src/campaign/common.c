@@ -29,21 +29,24 @@ bool smma_are_same_operands(const smma_common_operands *c) {
   return c->of[0] == c->other[0] && c->of[1] == c->other[1];
 }
 
-static uint64_t convert(smma_format from, smma_format to, uint64_t x) {
-  return smma_format_encode(to, smma_format_decode(from, x), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
-}
-
 static bool same_number(double x, double y) { return isnan(x) ? isnan(y) : x == y && !signbit(x) == !signbit(y); }
+
+static uint64_t encode(smma_format f, double value) {
+  return smma_format_encode(f, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+}
 
 uint64_t smma_common_operand(const smma_common_operands *c, int operand, uint64_t x) {
   enum { ROUNDS = 4 };
   const smma_format of = c->of[operand], other = c->other[operand];
   if (of == other) return x;
-  if (c->finite_only && !isfinite(smma_format_decode(of, x))) return 0;
+  double value = smma_format_decode(of, x);
+  if (c->finite_only && !isfinite(value)) return 0;
   for (int round = 0; round < ROUNDS; round++) {
-    const uint64_t there = convert(of, other, x);
-    if (same_number(smma_format_decode(of, x), smma_format_decode(other, there))) return x;
-    x = convert(other, of, there);
+    const double there = smma_format_decode(other, encode(other, value));
+    if (same_number(value, there)) return x;
+    x = encode(of, there);
+    value = smma_format_decode(of, x);
+    if (same_number(value, there)) return x;
   }
   return 0;
 }

@@ -2,8 +2,11 @@
 
 #include "isa/catalogue.h"
 
+/* Reports whether no earlier instruction has the rule of instruction n. */
 static bool is_new(size_t n) {
   size_t first = 0;
+  /* Neighbours usually have the same rule, and a search from the first instruction on takes long. */
+  if (n && smma_catalogue_at(n - 1)->rule == smma_catalogue_at(n)->rule) return false;
   while (smma_catalogue_at(first)->rule != smma_catalogue_at(n)->rule) first++;
   return first == n;
 }

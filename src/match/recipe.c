@@ -123,7 +123,8 @@ smma_plan *smma_recipe_plan(const smma_recipe *r, const smma_match_data *data,
                             const smma_instruction *const *instruction, size_t instructions) {
   smma_plan *plan = NULL;
   char text[100];
-  for (size_t i = 0; r->library && !plan && i < instructions; i++) plan = plan_of_library(r, data, instruction[i]);
+  for (size_t i = 0; r->library && !plan && i < instructions; i++)
+    if (smma_plan_library_suits(r->library, instruction[i])) plan = plan_of_library(r, data, instruction[i]);
   if (r->library) return plan;
   plan = calloc(1, sizeof *plan);
   if (!plan) return NULL;

@@ -2,8 +2,8 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "host/bits.h"
 #include "host/load.h"
 #include "host/thread.h"
 #include "softmma/softmma.h"
@@ -60,33 +60,14 @@ size_t smma_count_beyond(smma_format format, const void *x, const void *y, size_
   return beyond;
 }
 
-static double value_of(uint64_t f64_encoding) {
-  double value;
-  memcpy(&value, &f64_encoding, sizeof value);
-  return value;
-}
-
-static smma_number element(const smma_encoded_matrix *m, size_t i, size_t j) {
-  smma_encoding f = smma_encoding_of(m->format);
-  return smma_decode(f, smma_load(smma_container_bytes(f), m->data, i * m->columns + j));
-}
-
-/* Sets `*exact` to the exact element (i, j) and `*error` to d minus the exact element, each rounded once to double.
-   Returns false if an operand or d is not finite. */
-static bool exact_element(const smma_encoded_matrix *a, const smma_encoded_matrix *b, smma_number d, size_t i, size_t j,
-                          double *exact, double *error) {
-  smma_encoding f64 = smma_encoding_of(SMMA_F64);
-  smma_wide sum;
-  smma_wide_clear(&sum);
-  if (d.kind > SMMA_FINITE) return false;
-  for (size_t k = 0; k < a->columns; k++) {
-    smma_number x = element(a, i, k), y = element(b, k, j);
-    if (x.kind > SMMA_FINITE || y.kind > SMMA_FINITE) return false;
-    smma_wide_add_product(&sum, x, y);
-  }
-  *exact = value_of(smma_wide_round(&sum, f64));
-  if (d.kind == SMMA_FINITE) smma_wide_add(&sum, !d.negative, d.significand, d.exponent - d.fraction_bits);
-  *error = value_of(smma_wide_round(&sum, f64));
+/* Sets `*exact` to the exact element and `*error` to d minus the exact element, each rounded once to double. Returns
+   false if an operand or d is not finite. Changes the sum. */
+static bool round_element(smma_exact_element *x, smma_number d, double *exact, double *error) {
+  const smma_encoding f64 = smma_encoding_of(SMMA_F64);
+  if (!x->finite || d.kind > SMMA_FINITE) return false;
+  *exact = smma_f64_of_bits(smma_wide_round(&x->sum, f64));
+  if (d.kind == SMMA_FINITE) smma_wide_add(&x->sum, !d.negative, d.significand, d.exponent - d.fraction_bits);
+  *error = smma_f64_of_bits(smma_wide_round(&x->sum, f64));
   return true;
 }
 
@@ -108,21 +89,19 @@ static int greatest_exponent(const smma_encoded_matrix *m) {
   return most > 0 ? ilogb(most) : 0;
 }
 
-/* Squares are of numbers times 2^scale, so that they stay within range. */
-static row_sums sums_of_row(const smma_encoded_matrix *a, const smma_encoded_matrix *b, const smma_encoded_matrix *d,
-                            int scale, size_t i) {
-  row_sums r = {0, 0, 0, 0, 0};
-  for (size_t j = 0; j < d->columns; j++) {
+/* Adds elements of a row. Squares are of numbers times 2^scale, so that they stay within range. */
+static void add_to_row(row_sums *r, smma_exact_element *sum, const smma_encoded_matrix *d, int scale, size_t row,
+                       size_t column, size_t columns) {
+  for (size_t j = 0; j < columns; j++) {
     double exact, error;
-    if (!exact_element(a, b, element(d, i, j), i, j, &exact, &error)) continue;
-    r.count++;
-    r.largest_error = fmax(r.largest_error, fabs(error));
-    r.largest = fmax(r.largest, fabs(exact));
+    if (!round_element(&sum[j], smma_matrix_number(d, row, column + j), &exact, &error)) continue;
+    r->count++;
+    r->largest_error = fmax(r->largest_error, fabs(error));
+    r->largest = fmax(r->largest, fabs(exact));
     error = ldexp(error, scale), exact = ldexp(exact, scale);
-    r.error_squares += error * error;
-    r.squares += exact * exact;
+    r->error_squares += error * error;
+    r->squares += exact * exact;
   }
-  return r;
 }
 
 /* Returns the errors of the whole product. Adds the rows in order, so that sums do not depend on the number of
@@ -145,18 +124,41 @@ static smma_product_error combine(const row_sums *row, const smma_encoded_matrix
 bool smma_error_against_exact(const smma_encoded_matrix *a, const smma_encoded_matrix *b, const smma_encoded_matrix *d,
                               smma_watcher *watch, void *context, smma_product_error *error) {
   row_sums *row = calloc(d->rows + 1, sizeof *row);
-  const int scale = -greatest_exponent(a) - greatest_exponent(b);
-  size_t rows_done = 0;
-  if (!row) return false;
-#pragma omp parallel for num_threads(smma_default_threads()) schedule(static)
-  for (size_t i = 0; i < d->rows; i++) {
-    size_t finished;
-    row[i] = sums_of_row(a, b, d, scale, i);
+  const int scale = -greatest_exponent(a) - greatest_exponent(b), threads = smma_default_threads();
+  const size_t even = (d->rows + (size_t)threads - 1) / (size_t)threads;
+  const size_t height = even < SMMA_EXACT_TILE ? even + !even : SMMA_EXACT_TILE;
+  size_t done = 0; /* elements */
+  bool memory = row, stopped = false;
+#pragma omp parallel num_threads(threads) if (memory)
+  {
+    smma_exact_tile *tile = memory ? smma_exact_tile_create() : NULL;
+    if (!tile) {
+#pragma omp atomic write
+      memory = false;
+    }
+#pragma omp for schedule(dynamic)
+    for (size_t i = 0; i < d->rows; i += height) {
+      const size_t rows = d->rows - i < height ? d->rows - i : height;
+      for (size_t j = 0; j < d->columns; j += SMMA_EXACT_TILE) {
+        const size_t columns = d->columns - j < SMMA_EXACT_TILE ? d->columns - j : SMMA_EXACT_TILE;
+        bool end;
+        size_t finished;
+#pragma omp atomic read
+        end = stopped;
+        if (end || !tile) break;
+        smma_exact_element *sum = smma_exact_tile_compute(tile, a, b, i, rows, j, columns);
+        for (size_t r = 0; r < rows; r++) add_to_row(&row[i + r], sum + r * columns, d, scale, i + r, j, columns);
 #pragma omp atomic capture
-    finished = ++rows_done;
-    if (watch && smma_this_thread() == 0) watch(finished, d->rows, context);
+        finished = done += rows * columns;
+        if (watch && smma_this_thread() == 0 && watch(finished / d->columns, d->rows, context)) {
+#pragma omp atomic write
+          stopped = true;
+        }
+      }
+    }
+    smma_exact_tile_free(tile);
   }
-  *error = combine(row, d);
+  if (memory) *error = combine(row, d);
   free(row);
-  return true;
+  return memory;
 }

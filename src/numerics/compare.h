@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-#include "core/wide.h"
 #include "host/watch.h"
+#include "numerics/exact_tile.h"
 
 typedef struct {
   size_t different; /* results that are not bit for bit equal; two NaNs count as equal */
@@ -36,16 +36,9 @@ typedef struct {
   size_t left_out;         /* number of omitted elements */
 } smma_product_error;
 
-/* A matrix of encodings, row-major and dense. */
-typedef struct {
-  smma_format format;
-  size_t rows, columns;
-  const void *data;
-} smma_encoded_matrix;
-
 /* Sets `*error` to the errors of d against the exact a * b. `a` and `b` are the matrices that d was computed from, or
-   these before they were rounded. One thread calls `watch`, unless it is NULL, with the number of rows done, and
-   ignores what it returns. Returns false only if memory runs out. */
+   these before they were rounded. One thread calls `watch`, unless it is NULL, with the number of rows done. If `watch`
+   returns true, this ends early, and `*error` means nothing. Returns false only if memory runs out. */
 bool smma_error_against_exact(const smma_encoded_matrix *a, const smma_encoded_matrix *b, const smma_encoded_matrix *d,
                               smma_watcher *watch, void *context, smma_product_error *error);
 

@@ -291,6 +291,8 @@ static const library *find_library(const char *name) {
                                           {"torch:_scaled_mm:tensorwise:fast", "torch:_scaled_mm:fast"},
                                           {"torch:_scaled_mm:rowwise", "torch:_scaled_mm:row"},
                                           {"torch:_scaled_mm:rowwise:fast", "torch:_scaled_mm:row:fast"}};
+  for (size_t i = 0; i < LIBRARIES; i++)
+    if (libraries[i].name == name) return &libraries[i]; /* a name that smma_plan_library_name returned */
   for (size_t i = 0; name && i < sizeof others / sizeof others[0]; i++)
     if (strcmp(others[i][0], name) == 0) name = others[i][1];
   for (size_t i = 0; name && i < LIBRARIES; i++)
@@ -310,6 +312,13 @@ bool smma_plan_library_kernel(const char *name, size_t index, smma_plan_request 
     return true;
   }
   return false;
+}
+
+static bool is_fma(const smma_instruction *i) { return i->rule->rule.algorithm == SMMA_FMA; }
+
+bool smma_plan_library_suits(const char *name, const smma_instruction *i) {
+  const library *l = find_library(name);
+  return l && (l->text || is_fma(i) || i->arch == gpus[l->on].arch);
 }
 
 static bool fail_unknown(maker *m, const char *name) {
@@ -407,7 +416,7 @@ static bool check_instruction(maker *m) {
   const smma_instruction *i = m->with->instruction;
   const inputs of = m->kernel->of;
   const smma_format sums = i->a == SMMA_F64 ? SMMA_F64 : of == F16_SUMS ? SMMA_F16 : of == INT8 ? SMMA_S32 : SMMA_F32;
-  const bool fma = i->rule->rule.algorithm == SMMA_FMA && i->d == sums;
+  const bool fma = is_fma(i) && i->d == sums;
   if (m->kernel->how >= GEMMSN || of == SINGLE || of == DOUBLE || of == F16_CORES)
     return fma || UNKNOWN(m, "algorithm %d uses CUDA cores, FMA in %s, which %s is not: see examples/custom/fma32.json",
                           m->with->algo, smma_format_text(sums), i->name);

@@ -17,4 +17,8 @@ const char *smma_plan_library_name(size_t index);
    option if they identify the kernel. Returns false after the last. */
 bool smma_plan_library_kernel(const char *name, size_t index, smma_plan_request *request);
 
+/* Reports whether plans of a library can be of this instruction: of the architecture of its GPU, or an FMA, as CUDA
+   cores compute it. smma_plan_of_library refuses other instructions whatever the configuration is. */
+bool smma_plan_library_suits(const char *name, const smma_instruction *instruction);
+
 #endif

@@ -1,0 +1,104 @@
+#include "numerics/exact_tile.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+__extension__ typedef __int128 int128;
+
+/* BLOCK products of two parts are added in 128 bits: their sum is below 2^(2 PART_BITS) BLOCK = 2^125. */
+enum { BLOCK = 512, PART_BITS = 58, MOST_PARTS = 4 };
+
+/* BLOCK elements of a row of A or of a column of B. Element k is the sum over p < parts of
+   part[p][k] * 2^(exponent + PART_BITS p), if `finite` and `split`. */
+typedef struct {
+  int64_t part[MOST_PARTS][BLOCK];
+  int parts; /* 0 if all elements are zero */
+  int exponent;
+  bool finite, split; /* whether all elements are finite, and whether MOST_PARTS parts hold them */
+} line;
+
+struct smma_exact_tile {
+  smma_exact_element sum[SMMA_EXACT_TILE * SMMA_EXACT_TILE];
+  line row[SMMA_EXACT_TILE], column[SMMA_EXACT_TILE];
+};
+
+smma_exact_tile *smma_exact_tile_create(void) { return malloc(sizeof(smma_exact_tile)); }
+
+void smma_exact_tile_free(smma_exact_tile *tile) { free(tile); }
+
+static int trailing_zeros(uint64_t x) { return 63 - smma_leading_zeros(x & -x); }
+
+/* Returns the bits of x * 2^shift from bit PART_BITS * p on. */
+static int64_t part_of(uint64_t x, int shift, int p) {
+  const int by = shift - PART_BITS * p; /* to the left */
+  if (by <= -64 || by >= PART_BITS) return 0;
+  return (int64_t)smma_low_bits(by < 0 ? x >> -by : x << by, PART_BITS);
+}
+
+/* Takes `count` elements, from element (row, column) on, of a row of the matrix or of a column. */
+static void take_line(line *x, const smma_encoded_matrix *m, size_t row, size_t column, bool of_row, int count) {
+  smma_number number[BLOCK];
+  int least = INT_MAX, end = INT_MIN;
+  x->finite = true;
+  for (int k = 0; k < count; k++) {
+    const smma_number n = number[k] =
+        smma_matrix_number(m, of_row ? row : row + (size_t)k, of_row ? column + (size_t)k : column);
+    const int exponent = n.exponent - n.fraction_bits;
+    if (n.kind > SMMA_FINITE) x->finite = false;
+    if (n.kind != SMMA_FINITE) continue;
+    if (exponent + trailing_zeros(n.significand) < least) least = exponent + trailing_zeros(n.significand);
+    if (exponent + 64 - smma_leading_zeros(n.significand) > end)
+      end = exponent + 64 - smma_leading_zeros(n.significand);
+  }
+  x->exponent = least;
+  x->parts = end > least ? (end - least + PART_BITS - 1) / PART_BITS : 0;
+  x->split = x->parts <= MOST_PARTS;
+  for (int p = 0; x->finite && x->split && p < x->parts; p++)
+    for (int k = 0; k < count; k++) {
+      const smma_number n = number[k];
+      const int64_t part = n.kind == SMMA_ZERO
+                               ? 0
+                               : part_of(n.significand >> trailing_zeros(n.significand),
+                                         n.exponent - n.fraction_bits + trailing_zeros(n.significand) - least, p);
+      x->part[p][k] = n.negative ? -part : part;
+    }
+}
+
+static void add_dot(smma_wide *sum, const int64_t *x, const int64_t *y, int count, int exponent) {
+  int128 dot = 0;
+  for (int k = 0; k < count; k++) dot += (int128)x[k] * y[k];
+  const bool negative = dot < 0;
+  const smma_uint128 magnitude = negative ? -(smma_uint128)dot : (smma_uint128)dot;
+  if (magnitude) smma_wide_add(sum, negative, (uint64_t)magnitude, exponent);
+  if (magnitude >> 64) smma_wide_add(sum, negative, (uint64_t)(magnitude >> 64), exponent + 64);
+}
+
+smma_exact_element *smma_exact_tile_compute(smma_exact_tile *t, const smma_encoded_matrix *a,
+                                            const smma_encoded_matrix *b, size_t row, size_t rows, size_t column,
+                                            size_t columns) {
+  for (size_t n = 0; n < rows * columns; n++) {
+    smma_wide_clear(&t->sum[n].sum);
+    t->sum[n].finite = true;
+  }
+  for (size_t k = 0; k < a->columns; k += BLOCK) {
+    const int count = a->columns - k < BLOCK ? (int)(a->columns - k) : BLOCK;
+    for (size_t i = 0; i < rows; i++) take_line(&t->row[i], a, row + i, k, true, count);
+    for (size_t j = 0; j < columns; j++) take_line(&t->column[j], b, k, column + j, false, count);
+    for (size_t i = 0; i < rows; i++)
+      for (size_t j = 0; j < columns; j++) {
+        const line *const x = &t->row[i], *const y = &t->column[j];
+        smma_exact_element *const to = &t->sum[i * columns + j];
+        if (!x->finite || !y->finite) to->finite = false;
+        if (!to->finite) continue;
+        if (x->split && y->split) {
+          for (int p = 0; p < x->parts; p++)
+            for (int q = 0; q < y->parts; q++)
+              add_dot(&to->sum, x->part[p], y->part[q], count, x->exponent + y->exponent + PART_BITS * (p + q));
+          continue;
+        }
+        for (size_t n = k; n < k + (size_t)count; n++)
+          smma_wide_add_product(&to->sum, smma_matrix_number(a, row + i, n), smma_matrix_number(b, n, column + j));
+      }
+  }
+  return t->sum;
+}
