@@ -3,8 +3,8 @@
 # table names, and find no mismatch without a mutation. Mutations of files in device are tested with the tests' driver.
 # Those in device/cuda are tested with PROGRAM_test, the test with the family's name. Mutations with a line "theme:
 # aimed" are hardly ever detected by random products, but by aimed ones. With the files of digests and products,
-# compares only as much as the tier `check` does (set SOFTMMA_CHAIN_EVERY as there), and prints the share of mutations
-# that this detects.
+# compares only as much as the tier `check` does (set SOFTMMA_CHAIN_EVERY and SOFTMMA_DIGESTS_EVERY as there), and
+# prints the share of mutations that this detects.
 # Usage: mutants.sh PROGRAM MUTATIONS [DIGESTS PRODUCTS]
 set -uo pipefail
 program=$1 table=$2 digests=${3-} products=${4-} failed=0 noticed=0
