@@ -121,41 +121,56 @@ static smma_product_error combine(const row_sums *row, const smma_encoded_matrix
                               d->rows * d->columns - all.count};
 }
 
+/* A comparison of d with the exact a * b. */
+typedef struct {
+  const smma_encoded_matrix *a, *b, *d;
+  row_sums *row;
+  int scale;
+  smma_watcher *watch;
+  void *context;
+  size_t done; /* number of elements */
+  bool stopped;
+} against_exact;
+
+/* Adds `count` rows to their sums, tile by tile, until the comparison is stopped. */
+static void add_rows(against_exact *x, smma_exact_tile *tile, size_t first, size_t count) {
+  const size_t all = x->d->columns;
+  for (size_t j = 0; j < all; j += SMMA_EXACT_TILE) {
+    const size_t columns = all - j < SMMA_EXACT_TILE ? all - j : SMMA_EXACT_TILE;
+    bool stopped;
+    size_t done;
+#pragma omp atomic read
+    stopped = x->stopped;
+    if (stopped) return;
+    smma_exact_element *sum = smma_exact_tile_compute(tile, x->a, x->b, first, count, j, columns);
+    for (size_t i = 0; i < count; i++)
+      add_to_row(&x->row[first + i], sum + i * columns, x->d, x->scale, first + i, j, columns);
+#pragma omp atomic capture
+    done = x->done += count * columns;
+    if (!x->watch || smma_this_thread() != 0 || !x->watch(done / all, x->d->rows, x->context)) continue;
+#pragma omp atomic write
+    x->stopped = true;
+  }
+}
+
 bool smma_error_against_exact(const smma_encoded_matrix *a, const smma_encoded_matrix *b, const smma_encoded_matrix *d,
                               smma_watcher *watch, void *context, smma_product_error *error) {
-  row_sums *row = calloc(d->rows + 1, sizeof *row);
   const int scale = -greatest_exponent(a) - greatest_exponent(b), threads = smma_default_threads();
-  const size_t even = (d->rows + (size_t)threads - 1) / (size_t)threads;
-  const size_t height = even < SMMA_EXACT_TILE ? even + !even : SMMA_EXACT_TILE;
-  size_t done = 0; /* elements */
-  bool memory = row, stopped = false;
-#pragma omp parallel num_threads(threads) if (memory)
+  const size_t each = (d->rows + (size_t)threads - 1) / (size_t)threads; /* for a thread */
+  const size_t height = each < 1 ? 1 : each < SMMA_EXACT_TILE ? each : SMMA_EXACT_TILE;
+  row_sums *row = calloc(d->rows + 1, sizeof *row);
+  against_exact x = {a, b, d, row, scale, watch, context, 0, false};
+  bool memory = row;
+#pragma omp parallel num_threads(threads)
   {
-    smma_exact_tile *tile = memory ? smma_exact_tile_create() : NULL;
+    smma_exact_tile *tile = row ? smma_exact_tile_create() : NULL;
     if (!tile) {
 #pragma omp atomic write
       memory = false;
     }
 #pragma omp for schedule(dynamic)
-    for (size_t i = 0; i < d->rows; i += height) {
-      const size_t rows = d->rows - i < height ? d->rows - i : height;
-      for (size_t j = 0; j < d->columns; j += SMMA_EXACT_TILE) {
-        const size_t columns = d->columns - j < SMMA_EXACT_TILE ? d->columns - j : SMMA_EXACT_TILE;
-        bool end;
-        size_t finished;
-#pragma omp atomic read
-        end = stopped;
-        if (end || !tile) break;
-        smma_exact_element *sum = smma_exact_tile_compute(tile, a, b, i, rows, j, columns);
-        for (size_t r = 0; r < rows; r++) add_to_row(&row[i + r], sum + r * columns, d, scale, i + r, j, columns);
-#pragma omp atomic capture
-        finished = done += rows * columns;
-        if (watch && smma_this_thread() == 0 && watch(finished / d->columns, d->rows, context)) {
-#pragma omp atomic write
-          stopped = true;
-        }
-      }
-    }
+    for (size_t i = 0; i < d->rows; i += height)
+      if (tile) add_rows(&x, tile, i, d->rows - i < height ? d->rows - i : height);
     smma_exact_tile_free(tile);
   }
   if (memory) *error = combine(row, d);

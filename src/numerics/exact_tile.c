@@ -37,33 +37,36 @@ static int64_t part_of(uint64_t x, int shift, int p) {
 
 /* Takes `count` elements, from element (row, column) on, of a row of the matrix or of a column. */
 static void take_line(line *x, const smma_encoded_matrix *m, size_t row, size_t column, bool of_row, int count) {
-  smma_number number[BLOCK];
+  uint64_t significand[BLOCK]; /* odd, or 0 */
+  int exponent[BLOCK];
+  bool negative[BLOCK];
   int least = INT_MAX, end = INT_MIN;
   x->finite = true;
   for (int k = 0; k < count; k++) {
-    const smma_number n = number[k] =
-        smma_matrix_number(m, of_row ? row : row + (size_t)k, of_row ? column + (size_t)k : column);
-    const int exponent = n.exponent - n.fraction_bits;
+    const size_t at = (size_t)k;
+    const smma_number n = smma_matrix_number(m, row + (of_row ? 0 : at), column + (of_row ? at : 0));
+    significand[k] = 0;
     if (n.kind > SMMA_FINITE) x->finite = false;
     if (n.kind != SMMA_FINITE) continue;
-    if (exponent + trailing_zeros(n.significand) < least) least = exponent + trailing_zeros(n.significand);
-    if (exponent + 64 - smma_leading_zeros(n.significand) > end)
-      end = exponent + 64 - smma_leading_zeros(n.significand);
+    const int zeros = trailing_zeros(n.significand);
+    significand[k] = n.significand >> zeros;
+    exponent[k] = n.exponent - n.fraction_bits + zeros;
+    negative[k] = n.negative;
+    const int behind = exponent[k] + 64 - smma_leading_zeros(significand[k]);
+    if (exponent[k] < least) least = exponent[k];
+    if (behind > end) end = behind;
   }
   x->exponent = least;
   x->parts = end > least ? (end - least + PART_BITS - 1) / PART_BITS : 0;
   x->split = x->parts <= MOST_PARTS;
   for (int p = 0; x->finite && x->split && p < x->parts; p++)
     for (int k = 0; k < count; k++) {
-      const smma_number n = number[k];
-      const int64_t part = n.kind == SMMA_ZERO
-                               ? 0
-                               : part_of(n.significand >> trailing_zeros(n.significand),
-                                         n.exponent - n.fraction_bits + trailing_zeros(n.significand) - least, p);
-      x->part[p][k] = n.negative ? -part : part;
+      const int64_t part = significand[k] ? part_of(significand[k], exponent[k] - least, p) : 0;
+      x->part[p][k] = part && negative[k] ? -part : part;
     }
 }
 
+/* Adds the sum of `count` products, times 2^exponent. */
 static void add_dot(smma_wide *sum, const int64_t *x, const int64_t *y, int count, int exponent) {
   int128 dot = 0;
   for (int k = 0; k < count; k++) dot += (int128)x[k] * y[k];
