@@ -77,8 +77,8 @@ static uint64_t cast_operand(const chain *x, int operand, uint64_t encoding) {
   return smma_format_encode(wanted, smma_format_decode(own, number), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
 }
 
-/* Casts the operands of A, or of B. A large batch casts each encoding of up to 16 bits once: `known` is 1 + its cast.
- */
+/* Casts the operands of A, or of B. In a large batch, each encoding of up to 16 bits is cast only once. Then `known`
+   has 1 + its cast, or 0 if it was not cast yet. */
 static void cast_part(const chain *x, int operand, const smma_part *from, const smma_part *to,
                       const unsigned char *operands, unsigned char *cast, size_t count) {
   enum { ENCODINGS = 1 << 16 };

@@ -26,8 +26,6 @@ smma_exact_tile *smma_exact_tile_create(void) { return malloc(sizeof(smma_exact_
 
 void smma_exact_tile_free(smma_exact_tile *tile) { free(tile); }
 
-static int trailing_zeros(uint64_t x) { return 63 - smma_leading_zeros(x & -x); }
-
 /* Returns the bits of x * 2^shift from bit PART_BITS * p on. */
 static int64_t part_of(uint64_t x, int shift, int p) {
   const int by = shift - PART_BITS * p; /* to the left */
@@ -48,7 +46,7 @@ static void take_line(line *x, const smma_encoded_matrix *m, size_t row, size_t 
     significand[k] = 0;
     if (n.kind > SMMA_FINITE) x->finite = false;
     if (n.kind != SMMA_FINITE) continue;
-    const int zeros = trailing_zeros(n.significand);
+    const int zeros = __builtin_ctzll(n.significand);
     significand[k] = n.significand >> zeros;
     exponent[k] = n.exponent - n.fraction_bits + zeros;
     negative[k] = n.negative;
@@ -76,6 +74,15 @@ static void add_dot(smma_wide *sum, const int64_t *x, const int64_t *y, int coun
   if (magnitude >> 64) smma_wide_add(sum, negative, (uint64_t)(magnitude >> 64), exponent + 64);
 }
 
+/* Adds the products of two lines, whose elements are finite. Returns false if they are not split. */
+static bool add_lines(smma_wide *sum, const line *x, const line *y, int count) {
+  if (!x->split || !y->split) return false;
+  for (int p = 0; p < x->parts; p++)
+    for (int q = 0; q < y->parts; q++)
+      add_dot(sum, x->part[p], y->part[q], count, x->exponent + y->exponent + PART_BITS * (p + q));
+  return true;
+}
+
 smma_exact_element *smma_exact_tile_compute(smma_exact_tile *t, const smma_encoded_matrix *a,
                                             const smma_encoded_matrix *b, size_t row, size_t rows, size_t column,
                                             size_t columns) {
@@ -89,16 +96,9 @@ smma_exact_element *smma_exact_tile_compute(smma_exact_tile *t, const smma_encod
     for (size_t j = 0; j < columns; j++) take_line(&t->column[j], b, k, column + j, false, count);
     for (size_t i = 0; i < rows; i++)
       for (size_t j = 0; j < columns; j++) {
-        const line *const x = &t->row[i], *const y = &t->column[j];
         smma_exact_element *const to = &t->sum[i * columns + j];
-        if (!x->finite || !y->finite) to->finite = false;
-        if (!to->finite) continue;
-        if (x->split && y->split) {
-          for (int p = 0; p < x->parts; p++)
-            for (int q = 0; q < y->parts; q++)
-              add_dot(&to->sum, x->part[p], y->part[q], count, x->exponent + y->exponent + PART_BITS * (p + q));
-          continue;
-        }
+        if (!t->row[i].finite || !t->column[j].finite) to->finite = false;
+        if (!to->finite || add_lines(&to->sum, &t->row[i], &t->column[j], count)) continue;
         for (size_t n = k; n < k + (size_t)count; n++)
           smma_wide_add_product(&to->sum, smma_matrix_number(a, row + i, n), smma_matrix_number(b, n, column + j));
       }
