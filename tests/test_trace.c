@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare/target.h"
 #include "isa/catalogue.h"
 #include "isa/instruction.h"
 #include "numerics/trace.h"
@@ -21,14 +22,31 @@ static smma_plan *plan_of(const char *members) {
 
 static bool same_number(double x, double y) { return x == y || (isnan(x) && isnan(y)); }
 
-/* Checks that the error of the element's result alone is that of the trace's last event. */
-static void check_element_error(const smma_instruction *i, const smma_gemm_arguments *g, size_t row, size_t column,
-                                const smma_trace *t) {
+static void check_error(const smma_instruction *i, const smma_gemm_arguments *g, size_t row, size_t column,
+                        const smma_trace *t, const smma_exact_element *sum) {
   const smma_trace_event *last = t->events ? &t->event[t->events - 1] : NULL;
   smma_error_of_element e;
-  assert_int_equal(smma_element_error(i, g, row, column, t->d, &e), SMMA_OK);
+  assert_int_equal(smma_element_error(i, g, row, column, t->d, sum, &e), SMMA_OK);
   if (last && (!same_number(e.exact, last->exact) || !same_number(e.error, last->error)))
     fail_msg("%s: exact %.17g, error %g; not %.17g, %g", i->name, e.exact, e.error, last->exact, last->error);
+}
+
+/* Checks that the error of the element's result alone is that of the trace's last event, also if the exact sum of its
+   products is given. */
+static void check_element_error(const smma_instruction *i, const smma_gemm_arguments *g, size_t row, size_t column,
+                                const smma_trace *t) {
+  const smma_product_target target = {.instruction = i, .product = *g};
+  smma_encoded_matrix a, b;
+  double *of_a, *of_b;
+  bool sums;
+  check_error(i, g, row, column, t, NULL);
+  assert_int_equal(smma_sums_all_products(i, g, &sums), SMMA_OK);
+  if (!sums) return;
+  smma_exact_tile *tile = smma_exact_tile_create();
+  assert_true(smma_target_numbers(&target, true, 1, &a, &of_a) && smma_target_numbers(&target, false, 1, &b, &of_b));
+  check_error(i, g, row, column, t, smma_exact_tile_compute(tile, &a, &b, row, 1, column, 1));
+  smma_exact_tile_free(tile);
+  free(of_a), free(of_b);
 }
 
 static smma_trace trace_of(const smma_instruction *i, const smma_gemm_arguments *g, size_t row, size_t column) {

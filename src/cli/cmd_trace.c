@@ -150,9 +150,13 @@ static void prepare(const trace_options *o, const char **paths, trace_study *x) 
 
 static int run(const trace_options *o, const char **paths) {
   static trace_study x;
+  smma_progress progress;
   smma_error error;
   prepare(o, paths, &x);
+  x.request.watch = smma_progress_watch, x.request.context = &progress;
+  smma_progress_start(&progress, "products", (double)x.request.n * (double)x.request.k);
   if (!smma_trace_run(&x.request, &x.result, &error)) smma_die_of(&error);
+  smma_progress_end();
   if (o->svg && smma_write_output(o->svg, "--svg", write_picture, &x) != SMMA_EXIT_EQUAL) return SMMA_EXIT_FAILED;
   if (o->json)
     smma_print_datum(smma_trace_datum(&x.result, (size_t)o->every));

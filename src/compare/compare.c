@@ -22,31 +22,6 @@ static bool show_progress(size_t rows_done, size_t rows, void *context) {
   return x->stopped;
 }
 
-/* ---- The values of a target's operands ---- */
-
-/* Sets `*matrix` to A, or B, as a dense row-major matrix of numbers. A matrix of another layout, or with alpha or scale
-   factors of blocks, is copied to `*numbers`, which the caller frees. The numbers of A include alpha, which holds the
-   factors of both tensors. Returns false if memory runs out. */
-static bool take_numbers(const smma_product_target *t, bool of_a, smma_encoded_matrix *matrix, double **numbers) {
-  const smma_matrix_view x = smma_matrix_view_of(t, of_a ? SMMA_VIEW_A : SMMA_VIEW_B);
-  const smma_matrix_view scale = smma_matrix_view_of(t, of_a ? SMMA_VIEW_SCALE_A : SMMA_VIEW_SCALE_B);
-  const size_t block = (size_t)t->instruction->scale_block;
-  const double alpha = of_a ? (double)(float)t->product.alpha : 1;
-  *numbers = NULL;
-  *matrix = (smma_encoded_matrix){x.format, x.rows, x.columns, x.data};
-  if (!block && alpha == 1 && x.order == SMMA_ROW_MAJOR && x.leading == x.columns) return true;
-  *numbers = calloc(x.rows * x.columns + 1, sizeof **numbers);
-  *matrix = (smma_encoded_matrix){SMMA_F64, x.rows, x.columns, *numbers};
-  for (size_t row = 0; *numbers && row < x.rows; row++)
-    for (size_t column = 0; column < x.columns; column++) {
-      const size_t k = of_a ? column : row, line = of_a ? row : column;
-      double *to = &(*numbers)[row * x.columns + column];
-      *to = alpha * smma_format_decode(x.format, smma_view_element(&x, row, column));
-      if (block) *to *= smma_format_decode(scale.format, smma_view_element(&scale, line, k / block));
-    }
-  return *numbers;
-}
-
 /* ---- One target ---- */
 
 static bool multiply(study *x, smma_product_target *t, smma_error *error) {
@@ -82,7 +57,8 @@ static bool measure_unit(study *x, size_t target, smma_error *error) {
   const smma_encoded_matrix d = result_at(x->result, target);
   smma_encoded_matrix a, b;
   double *of_a = NULL, *of_b = NULL;
-  bool done = take_numbers(t, true, &a, &of_a) && take_numbers(t, false, &b, &of_b) &&
+  const double alpha = (double)(float)t->product.alpha;
+  bool done = smma_target_numbers(t, true, alpha, &a, &of_a) && smma_target_numbers(t, false, 1, &b, &of_b) &&
               smma_error_against_exact(&a, &b, &d, show_progress, x, &x->result->unit_error[target]);
   x->passes++;
   free(of_a), free(of_b);

@@ -34,6 +34,26 @@ uint64_t smma_view_element(const smma_matrix_view *v, size_t row, size_t column)
   return smma_load(smma_format_bytes(v->format), v->data, smma_index_of(v->order, v->leading, row, column));
 }
 
+bool smma_target_numbers(const smma_product_target *t, bool of_a, double factor, smma_encoded_matrix *matrix,
+                         double **numbers) {
+  const smma_matrix_view x = smma_matrix_view_of(t, of_a ? SMMA_VIEW_A : SMMA_VIEW_B);
+  const smma_matrix_view scale = smma_matrix_view_of(t, of_a ? SMMA_VIEW_SCALE_A : SMMA_VIEW_SCALE_B);
+  const size_t block = (size_t)t->instruction->scale_block;
+  *numbers = NULL;
+  *matrix = (smma_encoded_matrix){x.format, x.rows, x.columns, x.data};
+  if (!block && factor == 1 && x.order == SMMA_ROW_MAJOR && x.leading == x.columns) return true;
+  *numbers = calloc(x.rows * x.columns + 1, sizeof **numbers);
+  *matrix = (smma_encoded_matrix){SMMA_F64, x.rows, x.columns, *numbers};
+  for (size_t row = 0; *numbers && row < x.rows; row++)
+    for (size_t column = 0; column < x.columns; column++) {
+      const size_t k = of_a ? column : row, line = of_a ? row : column;
+      double *to = &(*numbers)[row * x.columns + column];
+      *to = factor * smma_format_decode(x.format, smma_view_element(&x, row, column));
+      if (block) *to *= smma_format_decode(scale.format, smma_view_element(&scale, line, k / block));
+    }
+  return *numbers;
+}
+
 /* Returns the first GPU that has the instruction. An extension of a CPU has only some of its architecture. */
 static const char *gpu_of(const smma_instruction *i) {
   for (size_t g = 0; g < smma_gpu_count; g++)

@@ -121,58 +121,25 @@ static smma_product_error combine(const row_sums *row, const smma_encoded_matrix
                               d->rows * d->columns - all.count};
 }
 
-/* A comparison of d with the exact a * b. */
+/* A comparison of d with an exact product. */
 typedef struct {
-  const smma_encoded_matrix *a, *b, *d;
+  const smma_encoded_matrix *d;
   row_sums *row;
   int scale;
-  smma_watcher *watch;
-  void *context;
-  size_t done; /* number of elements */
-  bool stopped;
 } against_exact;
 
-/* Adds `count` rows to their sums, tile by tile, until the comparison is stopped. */
-static void add_rows(against_exact *x, smma_exact_tile *tile, size_t first, size_t count) {
-  const size_t all = x->d->columns;
-  for (size_t j = 0; j < all; j += SMMA_EXACT_TILE) {
-    const size_t columns = all - j < SMMA_EXACT_TILE ? all - j : SMMA_EXACT_TILE;
-    bool stopped;
-    size_t done;
-#pragma omp atomic read
-    stopped = x->stopped;
-    if (stopped) return;
-    smma_exact_element *sum = smma_exact_tile_compute(tile, x->a, x->b, first, count, j, columns);
-    for (size_t i = 0; i < count; i++)
-      add_to_row(&x->row[first + i], sum + i * columns, x->d, x->scale, first + i, j, columns);
-#pragma omp atomic capture
-    done = x->done += count * columns;
-    if (!x->watch || smma_this_thread() != 0 || !x->watch(done / all, x->d->rows, x->context)) continue;
-#pragma omp atomic write
-    x->stopped = true;
-  }
+static void add_tile(smma_exact_element *element, size_t row, size_t rows, size_t column, size_t columns,
+                     void *context) {
+  const against_exact *x = context;
+  for (size_t i = 0; i < rows; i++)
+    add_to_row(&x->row[row + i], element + i * columns, x->d, x->scale, row + i, column, columns);
 }
 
 bool smma_error_against_exact(const smma_encoded_matrix *a, const smma_encoded_matrix *b, const smma_encoded_matrix *d,
                               smma_watcher *watch, void *context, smma_product_error *error) {
-  const int scale = -greatest_exponent(a) - greatest_exponent(b), threads = smma_default_threads();
-  const size_t each = (d->rows + (size_t)threads - 1) / (size_t)threads; /* for a thread */
-  const size_t height = each < 1 ? 1 : each < SMMA_EXACT_TILE ? each : SMMA_EXACT_TILE;
   row_sums *row = calloc(d->rows + 1, sizeof *row);
-  against_exact x = {a, b, d, row, scale, watch, context, 0, false};
-  bool memory = row;
-#pragma omp parallel num_threads(threads)
-  {
-    smma_exact_tile *tile = row ? smma_exact_tile_create() : NULL;
-    if (!tile) {
-#pragma omp atomic write
-      memory = false;
-    }
-#pragma omp for schedule(dynamic)
-    for (size_t i = 0; i < d->rows; i += height)
-      if (tile) add_rows(&x, tile, i, d->rows - i < height ? d->rows - i : height);
-    smma_exact_tile_free(tile);
-  }
+  against_exact x = {d, row, -greatest_exponent(a) - greatest_exponent(b)};
+  const bool memory = row && smma_exact_tiles(a, b, smma_default_threads(), add_tile, &x, watch, context);
   if (memory) *error = combine(row, d);
   free(row);
   return memory;

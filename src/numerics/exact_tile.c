@@ -3,6 +3,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "host/thread.h"
+
 __extension__ typedef __int128 int128;
 
 /* BLOCK products of two parts are added in 128 bits: their sum is below 2^(2 PART_BITS) BLOCK = 2^125. */
@@ -104,4 +106,57 @@ smma_exact_element *smma_exact_tile_compute(smma_exact_tile *t, const smma_encod
       }
   }
   return t->sum;
+}
+
+/* ---- All tiles ---- */
+
+typedef struct {
+  const smma_encoded_matrix *a, *b;
+  smma_exact_receiver *receive;
+  void *context;
+  smma_watcher *watch;
+  void *context_of_watch;
+  size_t done; /* number of elements */
+  bool stopped;
+} exact_tiles;
+
+/* Computes `count` rows, tile by tile, until the product is stopped. */
+static void compute_rows(exact_tiles *x, smma_exact_tile *tile, size_t first, size_t count) {
+  const size_t all = x->b->columns;
+  for (size_t j = 0; j < all; j += SMMA_EXACT_TILE) {
+    const size_t columns = all - j < SMMA_EXACT_TILE ? all - j : SMMA_EXACT_TILE;
+    bool stopped;
+    size_t done;
+#pragma omp atomic read
+    stopped = x->stopped;
+    if (stopped) return;
+    x->receive(smma_exact_tile_compute(tile, x->a, x->b, first, count, j, columns), first, count, j, columns,
+               x->context);
+#pragma omp atomic capture
+    done = x->done += count * columns;
+    if (!x->watch || smma_this_thread() != 0 || !x->watch(done / all, x->a->rows, x->context_of_watch)) continue;
+#pragma omp atomic write
+    x->stopped = true;
+  }
+}
+
+bool smma_exact_tiles(const smma_encoded_matrix *a, const smma_encoded_matrix *b, int threads,
+                      smma_exact_receiver *receive, void *context, smma_watcher *watch, void *context_of_watch) {
+  const size_t rows = a->rows, each = (rows + (size_t)threads - 1) / (size_t)threads; /* for a thread */
+  const size_t height = each < 1 ? 1 : each < SMMA_EXACT_TILE ? each : SMMA_EXACT_TILE;
+  exact_tiles x = {a, b, receive, context, watch, context_of_watch, 0, false};
+  bool memory = true;
+#pragma omp parallel num_threads(threads)
+  {
+    smma_exact_tile *tile = smma_exact_tile_create();
+    if (!tile) {
+#pragma omp atomic write
+      memory = false;
+    }
+#pragma omp for schedule(dynamic)
+    for (size_t i = 0; i < rows; i += height)
+      if (tile) compute_rows(&x, tile, i, rows - i < height ? rows - i : height);
+    smma_exact_tile_free(tile);
+  }
+  return memory;
 }

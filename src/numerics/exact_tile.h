@@ -6,6 +6,7 @@
 
 #include "core/wide.h"
 #include "host/load.h"
+#include "host/watch.h"
 
 /* A matrix of encodings, row-major and dense. */
 typedef struct {
@@ -39,5 +40,15 @@ void smma_exact_tile_free(smma_exact_tile *tile);
 smma_exact_element *smma_exact_tile_compute(smma_exact_tile *tile, const smma_encoded_matrix *a,
                                             const smma_encoded_matrix *b, size_t row, size_t rows, size_t column,
                                             size_t columns);
+
+/* Receives `rows` x `columns` elements, from element (row, column) on. Several threads may call it at the same time. */
+typedef void smma_exact_receiver(smma_exact_element *element, size_t row, size_t rows, size_t column, size_t columns,
+                                 void *context);
+
+/* Computes all elements of a * b on `threads` threads, and passes each tile to `receive`. One thread calls `watch`,
+   unless it is NULL, with the number of rows done. If `watch` returns true, this ends early. Returns false only if
+   memory runs out. */
+bool smma_exact_tiles(const smma_encoded_matrix *a, const smma_encoded_matrix *b, int threads,
+                      smma_exact_receiver *receive, void *context, smma_watcher *watch, void *context_of_watch);
 
 #endif

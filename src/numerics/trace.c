@@ -56,13 +56,18 @@ static double value_of(const exact_sum *s) {
   return rounded(&s->finite);
 }
 
+/* Adds x times `sign`, which is 1 or -1. */
+static void add_wide(smma_wide *w, const smma_wide *x, int sign) {
+  if (x->last >= 0) smma_wide_use(w, x->first, x->last);
+  for (int i = x->first; i <= x->last; i++) w->limb[i] += sign * x->limb[i];
+}
+
 /* Returns x - y, rounded once. */
 static double difference(const exact_sum *x, const exact_sum *y) {
   smma_wide w;
   if (!is_finite(x) || !is_finite(y)) return value_of(x) - value_of(y);
   copy_wide(&w, &x->finite);
-  if (y->finite.last >= 0) smma_wide_use(&w, y->finite.first, y->finite.last);
-  for (int i = y->finite.first; i <= y->finite.last; i++) w.limb[i] -= y->finite.limb[i];
+  add_wide(&w, &y->finite, -1);
   return rounded(&w);
 }
 
@@ -438,19 +443,21 @@ static void run(tracer *t) {
   finish(t, sum);
 }
 
-/* Prepares the tracer of element (i, j); `*d` receives what the multiplier stores. Call `end` for any status. */
+/* Prepares the tracer of element (i, j), without its schedule and operands if not `whole`. `*d` receives what the
+   multiplier stores. Call `end` for any status. */
 static smma_status begin(tracer *t, const smma_instruction *instruction, const smma_gemm_arguments *product, size_t i,
-                         size_t j, uint64_t *d) {
+                         size_t j, uint64_t *d, bool whole) {
   const smma_operation o = smma_operation_of(instruction);
   smma_trace *trace = t->trace;
   *trace = (smma_trace){.in_order = true};
   smma_status status = take_element(&o, product, i, j, d, t);
-  if (status == SMMA_OK) status = take_schedule(t);
+  if (status == SMMA_OK && whole) status = take_schedule(t);
   if (status != SMMA_OK) return status;
+  if (!whole) trace->schedule = t->multiplier.schedule;
   trace->operation = t->multiplier.operation;
   trace->outer = t->multiplier.outer, trace->d_format = t->multiplier.d_format;
   memcpy(trace->epilogue, t->multiplier.epilogue, sizeof trace->epilogue);
-  take_operands(t);
+  if (whole) take_operands(t);
   return t->no_memory ? SMMA_NO_MEMORY : SMMA_OK;
 }
 
@@ -463,22 +470,41 @@ smma_status smma_trace_element(const smma_instruction *instruction, const smma_g
                                size_t j, smma_trace *trace) {
   tracer t = {.trace = trace};
   uint64_t d = 0;
-  smma_status status = begin(&t, instruction, product, i, j, &d);
+  smma_status status = begin(&t, instruction, product, i, j, &d, true);
   if (status == SMMA_OK) run(&t);
   end(&t);
   return status == SMMA_OK && t.no_memory ? SMMA_NO_MEMORY : status;
 }
 
-smma_status smma_element_error(const smma_instruction *instruction, const smma_gemm_arguments *product, size_t i,
-                               size_t j, uint64_t result, smma_error_of_element *error) {
+smma_status smma_sums_all_products(const smma_instruction *instruction, const smma_gemm_arguments *product,
+                                   bool *sums) {
   smma_trace trace;
   tracer t = {.trace = &trace};
   uint64_t d = 0;
-  const smma_status status = begin(&t, instruction, product, i, j, &d);
+  const smma_status status = begin(&t, instruction, product, 0, 0, &d, true);
+  const size_t indices = trace.schedule.steps * (size_t)trace.operation.k;
+  size_t summed = 0;
+  for (size_t n = 0; status == SMMA_OK && n < indices; n++) summed += trace.schedule.k[n] != SMMA_NO_PRODUCT;
+  *sums = status == SMMA_OK && summed == product->k && !t.multiplier.part_k &&
+          smma_products_of(&trace.operation.rule) == SMMA_PRODUCT_MULTIPLIED;
+  end(&t);
+  smma_trace_free(&trace);
+  return status;
+}
+
+smma_status smma_element_error(const smma_instruction *instruction, const smma_gemm_arguments *product, size_t i,
+                               size_t j, uint64_t result, const smma_exact_element *sum, smma_error_of_element *error) {
+  const bool known = sum && sum->finite; /* otherwise it is only known that there are NaN or infinite operands */
+  smma_trace trace;
+  tracer t = {.trace = &trace};
+  uint64_t d = 0;
+  const smma_status status = begin(&t, instruction, product, i, j, &d, !known);
   if (status == SMMA_OK) {
-    find_parts(&t);
     start_exactly(&t);
-    for (size_t step = 0; step < trace.schedule.steps; step++) {
+    if (known) add_wide(&t.exact.finite, &sum->sum, 1);
+    smma_wide_carry(&t.exact.finite);
+    if (!known) find_parts(&t);
+    for (size_t step = 0; !known && step < trace.schedule.steps; step++) {
       add_products(&t, step);
       smma_wide_carry(&t.exact.finite);
     }

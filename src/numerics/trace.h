@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "gemm/gemm.h"
+#include "numerics/exact_tile.h"
 
 typedef enum {
   SMMA_TRACE_START,       /* the sum starts from C */
@@ -53,10 +54,16 @@ typedef struct {
   double exact, error; /* error: the result minus the exact value; not finite if one of them is not */
 } smma_error_of_element;
 
+/* Sets `*sums` to whether each element sums a[k] b[k] for every k, with only the scale factors of an instruction's
+   blocks: true unless the instruction counts bits, or the product's plan has factors of parts or omits some k. Errors:
+   as smma_trace_element. */
+smma_status smma_sums_all_products(const smma_instruction *instruction, const smma_gemm_arguments *product, bool *sums);
+
 /* Sets `*error` to the error of `result`, an encoding in D's format, against the exact element (i, j) of the product
-   that smma_gemm would compute: that of smma_trace_element's last event. Errors: as smma_trace_element. */
+   that smma_gemm would compute: that of smma_trace_element's last event. `sum` is the exact sum of the element's
+   products if smma_sums_all_products; NULL: it is computed here. Errors: as smma_trace_element. */
 smma_status smma_element_error(const smma_instruction *instruction, const smma_gemm_arguments *product, size_t i,
-                               size_t j, uint64_t result, smma_error_of_element *error);
+                               size_t j, uint64_t result, const smma_exact_element *sum, smma_error_of_element *error);
 
 /* Returns the accumulator that an event's instruction started from, in the operation's D format. */
 uint64_t smma_trace_addend(const smma_trace *trace, size_t event);

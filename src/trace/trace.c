@@ -24,7 +24,19 @@ typedef struct {
   smma_gemm_arguments product[SMMA_MOST_TRACED];
   void *neutral[SMMA_MOST_TRACED], *d[SMMA_MOST_TRACED];
   size_t elements;
+  size_t passes; /* number of matrices computed: each target's product, then the errors if they are searched */
+  bool stopped;
 } study;
+
+static bool searches_errors(const smma_trace_request *r) { return r->finds_error && r->targets + r->owns == 1; }
+
+static bool show_progress(size_t rows_done, size_t rows, void *context) {
+  study *x = context;
+  const smma_trace_request *r = x->request;
+  const size_t passes = r->targets + searches_errors(r);
+  if (r->watch && r->watch(x->passes * rows + rows_done, passes * rows, r->context)) x->stopped = true;
+  return x->stopped;
+}
 
 /* ---- Names ---- */
 
@@ -87,8 +99,10 @@ static bool compute(study *x, smma_error *error) {
     smma_gemm_arguments *g = &x->product[i];
     smma_status status = SMMA_NO_MEMORY;
     g->d = x->d[i] = calloc(x->elements + 1, smma_format_bytes(x->result->d_format));
+    if (!g->progress) g->progress = show_progress, g->progress_context = x;
     if (g->d) status = smma_gemm(x->request->target[i].instruction, g);
     if (status != SMMA_OK) return smma_fail(error, "%s", smma_status_text(status));
+    x->passes++;
   }
   return x->result->whole = true;
 }
@@ -147,23 +161,48 @@ static void take_worst(study *x, named_result one, named_result other, worst *mo
   smma_locale_leave(locale);
 }
 
-/* Sets `error` to the errors of all elements of the first target's result. */
-static bool find_errors(const study *x, smma_error_of_element *error) {
-  const smma_trace_request *r = x->request;
-  const smma_gemm_arguments *g = &x->product[0];
+/* The errors of the elements of the first target's result. */
+typedef struct {
+  const study *study;
+  smma_error_of_element *error;
+  bool knows_sums; /* the exact elements are the sums of the products */
+  bool memory;
+} errors_found;
+
+static void take_errors(smma_exact_element *sum, size_t row, size_t rows, size_t column, size_t columns,
+                        void *context) {
+  errors_found *found = context;
+  const study *x = found->study;
   const size_t bytes = smma_format_bytes(x->result->d_format);
-  const int threads = smma_threads(g->threads);
   bool done = true;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 16) reduction(&& : done)
-  for (size_t i = 0; i < x->elements; i++)
-    done = smma_element_error(r->target[0].instruction, g, i / r->n, i % r->n, smma_load(bytes, x->d[0], i),
-                              &error[i]) == SMMA_OK &&
+  for (size_t n = 0; n < rows * columns; n++) {
+    const size_t i = row + n / columns, j = column + n % columns, at = i * x->request->n + j;
+    done = smma_element_error(x->request->target[0].instruction, &x->product[0], i, j, smma_load(bytes, x->d[0], at),
+                              found->knows_sums ? &sum[n] : NULL, &found->error[at]) == SMMA_OK &&
            done;
-  return done;
+  }
+  if (done) return;
+#pragma omp atomic write
+  found->memory = false;
+}
+
+/* Sets `error` to the errors of all elements of the first target's result. Returns false if memory runs out, or if the
+   study is stopped. */
+static bool find_errors(study *x, smma_error_of_element *error) {
+  const smma_product_target *t = &x->request->target[0];
+  errors_found found = {.study = x, .error = error, .memory = true};
+  smma_encoded_matrix a, b;
+  double *of_a = NULL, *of_b = NULL;
+  const bool done = smma_sums_all_products(t->instruction, &x->product[0], &found.knows_sums) == SMMA_OK &&
+                    smma_target_numbers(t, true, 1, &a, &of_a) && smma_target_numbers(t, false, 1, &b, &of_b) &&
+                    smma_exact_tiles(&a, &b, smma_threads(t->product.threads), take_errors, &found, show_progress, x);
+  free(of_a), free(of_b);
+  return done && found.memory && !x->stopped;
 }
 
 /* Chooses the element of the first target's result with the largest error. Elements whose exact value is not finite
-   have no error; a result that is not finite then has the largest. Returns false if memory runs out. */
+   have no error; a result that is not finite then has the largest. Returns false if memory runs out, or if the study
+   is stopped. */
 static bool choose_largest_error(study *x) {
   smma_trace_result *r = x->result;
   smma_error_of_element *error = calloc(x->elements, sizeof *error);
@@ -299,8 +338,8 @@ bool smma_trace_run(const smma_trace_request *request, smma_trace_result *result
   if (request->is_chosen) memcpy(result->at, request->at, sizeof result->at);
   if (!request->is_chosen) done = done && compute(&x, error);
   if (!request->is_chosen && done) {
-    if (request->finds_error && request->targets + request->owns == 1)
-      done = choose_largest_error(&x) || smma_no_memory(error);
+    if (searches_errors(request))
+      done = choose_largest_error(&x) || (x.stopped ? smma_fail(error, "interrupted") : smma_no_memory(error));
     else
       choose_worst(&x);
   }

@@ -5,6 +5,7 @@
 
 #include "compare/own.h"
 #include "explain/difference.h"
+#include "host/watch.h"
 #include "numerics/trace.h"
 
 enum { SMMA_MOST_TRACED = 8, SMMA_MOST_OWN = 2, SMMA_MOST_EXPLAINED = 4 };
@@ -20,6 +21,8 @@ typedef struct {
   bool names_rounding; /* whether the targets' names in the result state how A was rounded */
   smma_own_result own[SMMA_MOST_OWN];
   size_t owns;
+  smma_watcher *watch; /* called if not `is_chosen`, with the number of rows done; may be NULL */
+  void *context;
 } smma_trace_request;
 
 /* The explanation of an instruction, or of several consecutive instructions as one. */

@@ -204,13 +204,10 @@ PyObject *parameter_value(const char *text);
 typedef struct target_products target_products;
 
 /* Reads a tuple of targets into `target`. Each is (label, plan's text or None, arguments of matmul), whose A and B are
-   matrices or both None. Control-C stops the targets' products. Returns false with an exception; on success call
-   release_targets after the study. */
+   matrices or both None. Between suspend_python and resume_python, Control-C stops the targets' products. Returns false
+   with an exception; on success call release_targets after the study. */
 bool take_targets(PyObject *list, smma_product_target target[SMMA_MOST_TARGETS], target_products **products);
 void release_targets(target_products *products);
-
-/* Lets other threads of Python run while products are computed. Pass the result to PyEval_RestoreThread afterwards. */
-PyThreadState *suspend_targets(target_products *products);
 
 /* Returns a target's Instruction, or a handle of the chosen instruction: a new reference. */
 PyObject *target_chosen(const target_products *products, size_t target);
@@ -239,6 +236,10 @@ typedef struct {
 
 suspended suspend_python(void);
 bool resume_python(suspended before);
+
+/* Implements smma_watcher: reports whether an exception, such as that of Control-C, has to end the work. For the thread
+   that called suspend_python. */
+bool see_interrupt(size_t done, size_t all, void *context);
 
 /* Ends the work of this thread's units after an exception; call it between suspend_python and resume_python. */
 void stop_units(void);

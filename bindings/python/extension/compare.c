@@ -166,19 +166,20 @@ static bool write_text(FILE *stream, const void *result) {
 
 /* Computes the products of a request, whose results are the arrays of `list`. Returns (comparison as a dict, list,
    text). */
-static PyObject *compared(smma_compare_request *r, target_products *products, PyObject *list) {
+static PyObject *compared(smma_compare_request *r, PyObject *list) {
   smma_compare_result *result = PyMem_Malloc(sizeof *result);
   PyObject *value = NULL;
   smma_error error;
-  PyThreadState *thread;
+  suspended before;
   bool done;
   if (!result) return PyErr_NoMemory();
-  thread = suspend_targets(products);
+  r->watch = see_interrupt;
+  before = suspend_python();
   done = smma_compare_run(r, result, &error);
-  PyEval_RestoreThread(thread);
-  value = done ? Py_BuildValue("(NON)", value_from(smma_compare_datum(result)), list,
-                               text_from(written(write_text, result)))
-               : fail_with(&error);
+  if (resume_python(before))
+    value = done ? Py_BuildValue("(NON)", value_from(smma_compare_datum(result)), list,
+                                 text_from(written(write_text, result)))
+                 : fail_with(&error);
   PyMem_Free(result);
   return value;
 }
@@ -212,7 +213,7 @@ PyObject *python_compare(PyObject *module, PyObject *arguments) {
       take_matrix(object[1], &r, false, &r.b, &array[1]) && check_shapes(&r) &&
       take_own_results(owns, target, r.targets, SMMA_MOST_TARGETS - r.targets, own, &r.owns, result) &&
       (results = make_results(target, r.targets)) && append_results(results, result, r.owns))
-    value = compared(&r, products, results);
+    value = compared(&r, results);
   Py_XDECREF(results);
   for (int i = 0; i < 2; i++) Py_XDECREF(array[i]);
   for (size_t i = 0; i < SMMA_MOST_TARGETS; i++) Py_XDECREF(result[i]);

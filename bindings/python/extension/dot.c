@@ -162,6 +162,31 @@ static PyArrayObject *result_array(const rows *r, PyArray_Descr *dtype) {
   return (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, dtype, r->axes, r->shape, NULL, NULL, 0, NULL);
 }
 
+/* Computes the results `d` of all vectors and, if `flags` is not NULL, their exception flags. Returns false with an
+   exception, also after Control-C. */
+static bool compute(const rows *r, PyArrayObject *d, PyArrayObject *flags, smma_tininess tininess) {
+  enum { PIECE = 1 << 16 }; /* vectors between checks for Control-C */
+  const smma_batch batch = batch_of(r, d);
+  const smma_rows all = smma_rows_of_batch(r->instruction, &batch);
+  const int threads = threads_allowed(0);
+  smma_error error = {SMMA_OK, ""};
+  const suspended before = suspend_python();
+  size_t first = 0;
+  do { /* once without vectors, too: there may be an error */
+    const size_t count = batch.rows - first < PIECE ? batch.rows - first : PIECE;
+    const smma_batch piece = smma_rows_batch(&all, first, count, NULL);
+    if (flags)
+      smma_dot_flags(r->instruction, &piece, tininess, threads, (uint8_t *)PyArray_DATA(flags) + first, &error);
+    else
+      error.status = smma_dot_rows(r->instruction, &piece, threads);
+    first += count;
+  } while (first < batch.rows && error.status == SMMA_OK && !see_interrupt(first, batch.rows, NULL));
+  if (!resume_python(before)) return false;
+  if (error.status != SMMA_OK && flags) fail_with(&error);
+  if (error.status != SMMA_OK && !flags) fail_with_status(error.status);
+  return error.status == SMMA_OK;
+}
+
 PyObject *python_dot(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS];
   rows r = {.axes = 0};
@@ -173,16 +198,7 @@ PyObject *python_dot(PyObject *module, PyObject *arguments) {
       !array_is_no_unit(object[C]))
     return NULL;
   if (prepare(&r, object, &x)) d = result_array(&r, array_dtype_of(r.instruction->d));
-  if (d) {
-    const smma_batch batch = batch_of(&r, d);
-    PyThreadState *thread = PyEval_SaveThread();
-    smma_status status = smma_dot_rows(r.instruction, &batch, threads_allowed(0));
-    PyEval_RestoreThread(thread);
-    if (status != SMMA_OK) {
-      Py_CLEAR(d);
-      fail_with_status(status);
-    }
-  }
+  if (d && !compute(&r, d, NULL, SMMA_TININESS_OF_UNIT)) Py_CLEAR(d);
   release(&r);
   return d ? PyArray_Return(d) : NULL;
 }
@@ -201,7 +217,6 @@ PyObject *python_dot_flags(PyObject *module, PyObject *arguments) {
   choice x = {.rounded = NULL};
   const char *when;
   smma_tininess tininess;
-  smma_error error = {SMMA_OK, ""};
   PyArrayObject *d = NULL, *flags = NULL;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "OOOOOOOzz", &object[A], &object[B], &object[C], &x.on, &x.instr, &x.in, &x.out,
@@ -210,16 +225,7 @@ PyObject *python_dot_flags(PyObject *module, PyObject *arguments) {
     return NULL;
   if (prepare(&r, object, &x)) d = result_array(&r, array_dtype_of(r.instruction->d));
   if (d) flags = result_array(&r, PyArray_DescrFromType(NPY_UINT8));
-  if (flags) {
-    const smma_batch batch = batch_of(&r, d);
-    PyThreadState *thread = PyEval_SaveThread();
-    smma_dot_flags(r.instruction, &batch, tininess, threads_allowed(0), PyArray_DATA(flags), &error);
-    PyEval_RestoreThread(thread);
-    if (error.status != SMMA_OK) {
-      Py_CLEAR(flags);
-      fail_with(&error);
-    }
-  }
+  if (flags && !compute(&r, d, flags, tininess)) Py_CLEAR(flags);
   release(&r);
   if (flags) return Py_BuildValue("(NN)", PyArray_Return(d), PyArray_Return(flags));
   Py_XDECREF(d);
@@ -229,8 +235,7 @@ PyObject *python_dot_flags(PyObject *module, PyObject *arguments) {
 /* ---- Many, with coverage counted ---- */
 
 static bool tell_search(uint64_t tries, size_t events, void *context) {
-  (void)tries, (void)events, (void)context;
-  return smma_units_stopped();
+  return see_interrupt((size_t)tries, events, context);
 }
 
 /* Counts the events of all vectors. Does not use Python. */

@@ -65,12 +65,6 @@ static smma_vector_format vector_format(const char *name) {
   return format;
 }
 
-/* Reports whether the work must stop, because of Control-C. */
-static bool watch(size_t done, size_t all, void *context) {
-  (void)done, (void)all, (void)context;
-  return smma_units_stopped();
-}
-
 static smma_datum *gen_datum(const smma_gen_request *request, const smma_gen_result *r) {
   smma_datum *record = smma_datum_record();
   smma_put_count(record, "rows", r->rows);
@@ -89,7 +83,7 @@ PyObject *python_gen(PyObject *module, PyObject *arguments) {
   PyObject *instruction;
   unsigned long long rows, seed;
   int covers, flags;
-  smma_gen_request request = {.kind = SMMA_ROWS_KINDS, .watch = watch};
+  smma_gen_request request = {.kind = SMMA_ROWS_KINDS, .watch = see_interrupt};
   smma_gen_result result;
   smma_output output;
   smma_error error;
@@ -131,7 +125,7 @@ PyObject *python_convert(PyObject *module, PyObject *arguments) {
   if (!in) return PyErr_SetFromErrnoWithFilename(PyExc_OSError, path);
   before = suspend_python();
   done = smma_output_open(to, &output, &error);
-  if (done && !smma_vectors_copy(in, path, output.stream, format, watch, NULL, &error)) {
+  if (done && !smma_vectors_copy(in, path, output.stream, format, see_interrupt, NULL, &error)) {
     smma_output_abandon(&output);
     done = false;
   }
@@ -179,7 +173,7 @@ PyObject *python_experiment(PyObject *module, PyObject *arguments) {
   run.seed = seed;
   if (!set_parameters(&run, assignments)) return NULL;
   before = suspend_python();
-  done = smma_experiment_compute(&run, threads_allowed(threads), &state, watch, NULL, &stopped, &error);
+  done = smma_experiment_compute(&run, threads_allowed(threads), &state, see_interrupt, NULL, &stopped, &error);
   if (resume_python(before)) value = done ? value_from(smma_experiment_datum(&run)) : fail_with(&error);
   smma_experiment_end(&run);
   return value;

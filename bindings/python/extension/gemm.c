@@ -97,17 +97,12 @@ static bool take_arrays(call *c) {
   return true;
 }
 
-static bool is_stopped(size_t done, size_t all, void *context) {
-  (void)done, (void)all, (void)context;
-  return smma_units_stopped();
-}
-
 static bool multiply(call *c, const smma_notes *notes) {
   smma_matrix_product *p = &c->product;
   smma_error error;
   const suspended before = suspend_python();
   bool done = smma_product_begin(&c->request, p, &error) && smma_product_take(p, notes, &error);
-  p->arguments.progress = is_stopped;
+  p->arguments.progress = see_interrupt;
   done = done && smma_product_run(p, &error);
   if (resume_python(before) && done) return true;
   fail_with(&error);

@@ -42,7 +42,6 @@ typedef struct {
   npy_intp batch[MOST_AXES];
   int result_axes;
   npy_intp result[MOST_AXES + 1]; /* the shape returned to the caller; bounds have one more axis */
-  PyThreadState *thread;          /* set while other threads of Python run */
   smma_error error;
 } product;
 
@@ -296,17 +295,6 @@ static bool make_result(product *p) {
 
 /* ---- Computing ---- */
 
-/* Stops a product after Control-C. */
-static bool see_interrupt(size_t rows_done, size_t rows, void *context) {
-  product *p = context;
-  int interrupted;
-  (void)rows_done, (void)rows;
-  PyEval_RestoreThread(p->thread);
-  interrupted = PyErr_CheckSignals();
-  p->thread = PyEval_SaveThread();
-  return interrupted;
-}
-
 static npy_intp batch_stride(const product *p, PyArrayObject *x, int axis) {
   int own = axis - (p->axes - (PyArray_NDIM(x) - 2));
   return own < 0 || PyArray_DIM(x, own) == 1 ? 0 : PyArray_STRIDE(x, own);
@@ -330,7 +318,7 @@ static smma_status bound(product *p, smma_bounded *bounds) {
     const size_t rows = g->m - row < BOUND_ROWS ? g->m - row : BOUND_ROWS;
     const smma_status status = smma_bound_rows(p->instruction, g, p->stored, row, rows, bounds + row * g->n);
     if (status != SMMA_OK) return status;
-    if (see_interrupt(row, g->m, p)) return SMMA_STOPPED;
+    if (see_interrupt(row, g->m, NULL)) return SMMA_STOPPED;
   }
   return SMMA_OK;
 }
@@ -378,14 +366,13 @@ static void describe_matrices(product *p) {
 
 static bool compute(product *p) {
   smma_gemm_arguments *g = &p->with;
+  suspended before;
   smma_status status;
   describe_matrices(p);
-  g->progress = see_interrupt, g->progress_context = p;
-  g->error = &p->error;
-  p->thread = PyEval_SaveThread();
+  g->progress = see_interrupt, g->error = &p->error;
+  before = suspend_python();
   status = run(p);
-  PyEval_RestoreThread(p->thread);
-  return status == SMMA_OK || fail_product(p, status);
+  return resume_python(before) && (status == SMMA_OK || fail_product(p, status));
 }
 
 /* ---- Conversion from and to Python ---- */
@@ -690,7 +677,7 @@ static bool take_target(PyObject *given, product *p, choice *x, smma_product_tar
     return false;
   rounding = operand_rounding_named(p->round_in, p->instruction, p->with.plan, p->instruction->a);
   if (rounding < 0) return false;
-  p->with.progress = see_interrupt, p->with.progress_context = p;
+  p->with.progress = see_interrupt;
   target->instruction = p->instruction, target->rounding = (smma_rounding)rounding, target->product = p->with;
   target->shows_rounding = p->round_in != NULL;
   return true;
@@ -720,12 +707,6 @@ bool take_targets(PyObject *list, smma_product_target target[SMMA_MOST_TARGETS],
 void release_targets(target_products *products) {
   for (size_t i = 0; products && i < products->count; i++) release_operands(&products->product[i]);
   PyMem_Free(products);
-}
-
-PyThreadState *suspend_targets(target_products *products) {
-  PyThreadState *thread = PyEval_SaveThread();
-  for (size_t i = 0; i < products->count; i++) products->product[i].thread = thread;
-  return thread;
 }
 
 PyObject *target_chosen(const target_products *products, size_t target) {
@@ -770,13 +751,14 @@ static bool forget_a(product *p) {
 static smma_multiplier *make_multiplier(product *p) {
   smma_gemm_arguments *g = &p->with;
   smma_multiplier *multiplier;
+  PyThreadState *thread;
   smma_status status;
   g->k = (size_t)rows_of(p->operand[B]), g->n = (size_t)columns_of(p->operand[B]);
   layout_of(p->operand[B], &g->order_b, &g->ldb);
   g->b = PyArray_DATA(p->operand[B]), g->scale_b = p->operand[SCALE_B] ? PyArray_DATA(p->operand[SCALE_B]) : NULL;
-  p->thread = PyEval_SaveThread();
+  thread = PyEval_SaveThread();
   status = smma_multiplier_create(p->instruction, g, &multiplier);
-  PyEval_RestoreThread(p->thread);
+  PyEval_RestoreThread(thread);
   if (status != SMMA_OK) fail_product(p, status);
   return multiplier;
 }
@@ -844,7 +826,7 @@ PyObject *python_multiplier_matmul(PyObject *module, PyObject *arguments) {
   if (!kept) return NULL;
   multiplier = *kept;
   multiplier.with.threads = threads_allowed(multiplier.with.threads);
-  multiplier.with.progress = see_interrupt, multiplier.with.progress_context = &p;
+  multiplier.with.progress = see_interrupt;
   p.multiplier = &multiplier, p.instruction = instruction_of(instruction);
   if (!p.instruction) return NULL;
   if (object[C] != Py_None && !takes_c(&multiplier)) {

@@ -48,10 +48,9 @@ PyObject *python_tolerance(PyObject *module, PyObject *arguments) {
   if (!take_request(arguments, &r, target, &products)) return NULL;
   smma_tolerance_result *result = PyMem_Malloc(sizeof *result);
   if (result) {
-    PyThreadState *thread = suspend_targets(products);
+    const suspended before = suspend_python();
     const bool done = smma_tolerance_run(&r, result, &error);
-    PyEval_RestoreThread(thread);
-    value = done ? value_of(result) : fail_with(&error);
+    if (resume_python(before)) value = done ? value_of(result) : fail_with(&error);
   } else {
     PyErr_NoMemory();
   }
@@ -71,15 +70,16 @@ static bool write_sweep(FILE *stream, const void *result) {
 }
 
 /* Returns (value, text). */
-static PyObject *swept(smma_sweep_request *r, target_products *products) {
+static PyObject *swept(smma_sweep_request *r) {
   smma_sweep_result result;
   smma_error error;
-  PyThreadState *thread = suspend_targets(products);
+  const suspended before = suspend_python();
   const bool done = smma_sweep_run(r, &result, &error);
-  PyEval_RestoreThread(thread);
-  PyObject *value =
-      done ? Py_BuildValue("(NN)", value_from(smma_sweep_datum(&result)), text_from(written(write_sweep, &result)))
-           : fail_with(&error);
+  PyObject *value = NULL;
+  if (resume_python(before))
+    value = done
+                ? Py_BuildValue("(NN)", value_from(smma_sweep_datum(&result)), text_from(written(write_sweep, &result)))
+                : fail_with(&error);
   smma_sweep_free(&result);
   return value;
 }
@@ -120,7 +120,7 @@ PyObject *python_sweep(PyObject *module, PyObject *arguments) {
   }
   if (r->a && (size_t)PyArray_DIM(matrix[1], 0) != r->of.k)
     PyErr_SetString(PyExc_ValueError, "a and b: the columns of a must be the rows of b");
-  if (!PyErr_Occurred()) value = smma_sweep_parse(text, &r->sweep, &error) ? swept(r, products) : fail_with(&error);
+  if (!PyErr_Occurred()) value = smma_sweep_parse(text, &r->sweep, &error) ? swept(r) : fail_with(&error);
   for (int which = 0; which < 2; which++) Py_XDECREF(matrix[which]);
   release_targets(products);
   PyMem_Free(r);

@@ -74,17 +74,17 @@ static bool take_at(PyObject *at, smma_trace_request *r) {
   return false;
 }
 
-static PyObject *traced(const smma_trace_request *r, size_t every, target_products *products) {
+static PyObject *traced(smma_trace_request *r, size_t every, target_products *products) {
   smma_trace_result *result = PyMem_Malloc(sizeof *result);
-  PyThreadState *thread;
-  PyObject *value;
+  PyObject *value = NULL;
   smma_error error;
+  suspended before;
   bool done;
   if (!result) return PyErr_NoMemory();
-  thread = suspend_targets(products);
+  r->watch = see_interrupt;
+  before = suspend_python();
   done = smma_trace_run(r, result, &error);
-  PyEval_RestoreThread(thread);
-  value = done ? value_of(result, every, products) : fail_with(&error);
+  if (resume_python(before)) value = done ? value_of(result, every, products) : fail_with(&error);
   smma_trace_result_free(result);
   PyMem_Free(result);
   return value;

@@ -28,6 +28,11 @@ static bool is_stopped(void) {
   return watched.stopped;
 }
 
+bool see_interrupt(size_t done, size_t all, void *context) {
+  (void)done, (void)all, (void)context;
+  return is_stopped();
+}
+
 void watch_units(void) { smma_units_stop_when(is_stopped); }
 
 suspended suspend_python(void) {

@@ -1,5 +1,6 @@
 """Explaining, comparing, probing."""
 
+import itertools
 import os
 import re
 import signal
@@ -522,6 +523,25 @@ def test_interrupt():
         timer.start()
         softmma.diff(["A100", "L40S"], rows=10**10)
     timer.join()
+
+
+@pytest.mark.parametrize("study", ["compare", "trace"])
+def test_interrupt_of_exact_products(study, monkeypatch):
+    """Control-C ends the exact product, which takes most of the time: the extension has then returned no result."""
+    exponents = np.random.default_rng(0).integers(-400, 400, (256, 8192))
+    a, real, returned = np.ldexp(1.0, exponents), getattr(softmma._core, study), []
+    calls = {
+        "compare": lambda: softmma.compare(a, a.T, d=np.zeros((256, 256)), on="A100:f64"),
+        "trace": lambda: softmma.trace(a, a.T, at="worst", on="A100:f64"),
+    }
+    # No bytecode runs between the extension's return and `extend`, so Control-C cannot come between them.
+    monkeypatch.setattr(softmma._core, study, lambda *x: returned.extend(itertools.starmap(real, [x])))
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        timer.start()
+        calls[study]()
+    timer.join()
+    assert not returned
 
 
 def test_diff_after_fork():

@@ -53,16 +53,54 @@ def test_divergence():
     assert softmma.trace(a, a.T, at=(0, 0), on=["H100", "B200"]).divergence is None
 
 
-@pytest.mark.parametrize(("on", "plan"), [("H100", None), ("MI250X", TWO), ("H100:e4m3", "deepgemm")])
-def test_largest_error(on, plan):
+def with_specials(x):
+    x[1, 3], x[2, 7] = np.inf, np.nan
+    return x
+
+
+def quantized(axis, seed=0):
+    shape = (256, 4) if axis == -2 else (3, 256)
+    q = softmma.quantize(numbers(shape, seed), "mxfp8_e4m3", axis=axis)
+    return q.values, q.scales
+
+
+LARGEST_ERROR = {
+    "one chain": {"on": "H100"},
+    "from C, with factors": {"on": "V100", "c": numbers((3, 4), 2).astype("f4"), "alpha": 0.3, "beta": 3.0},
+    "a plan": {"on": "MI250X", "plan": TWO},
+    "a plan that omits k": {"on": "H100", "plan": {"name": "some", "sum": [{"deal": "list", "list": [[[0, 90]]]}]}},
+    "FP32 factors": {
+        "b": numbers((256, 4), 1).round(2),
+        "on": "H100:e4m3",
+        "plan": "deepgemm",
+        "scale_a": np.exp2(numbers((3, 2), 3)).astype("f4"),
+        "scale_b": np.exp2(numbers((2, 4), 4)).astype("f4"),
+    },
+    "block factors": {"on": "B200:mxfp8_e4m3", "scale_a": quantized(-1)[1], "scale_b": quantized(-2, 1)[1]},
+    "columns": {"on": "A100", "order": np.asfortranarray},
+    "specials": {"on": "H100", "a": with_specials(numbers((3, 256)))},
+    "all exact": {"on": "A100:s8", "a": np.ones((3, 256), "i1"), "b": np.ones((256, 4), "i1")},
+    "bits": {"on": "A100:b1", "a": np.ones((3, 256), "u1"), "b": np.ones((256, 4), "u1")},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", LARGEST_ERROR)
+def test_largest_error(case):
     """at="worst" of one target is the element whose last step has the largest error."""
-    a, b = numbers((3, 256)), numbers((256, 4), 1)
-    last = [abs(softmma.trace(a, b, at=(i, j), on=on, plan=plan).targets[0].steps["error"][-1])
-            for i in range(3) for j in range(4)]  # fmt: skip
-    found = softmma.trace(a, b, at="worst", on=on, plan=plan)
-    assert found.at == divmod(int(np.argmax(last)), 4) and found.why.startswith("the error of ")
+    options = {"a": numbers((3, 256)), "b": numbers((256, 4), 1), "order": np.ascontiguousarray} | LARGEST_ERROR[case]
+    if case == "block factors":
+        options |= {"a": quantized(-1)[0], "b": quantized(-2, 1)[0]}
+    order = options.pop("order")
+    a, b = order(options.pop("a")), order(options.pop("b"))
+    steps = [softmma.trace(a, b, at=divmod(n, 4), **options).targets[0].steps for n in range(12)]
+    exact, error = (np.array([s[name][-1] for s in steps]) for name in ("exact", "error"))
+    distance = np.where(np.isfinite(exact), np.where(np.isfinite(error), abs(error), np.inf), 0)
+    found = softmma.trace(a, b, at="worst", **options)
+    assert found.at == divmod(int(np.argmax(distance)), 4)
+    assert found.why.startswith("all results of " if distance.max() == 0 else "the error of ")
+    assert np.isfinite(exact).sum() == (4 if case == "specials" else 12)
     with pytest.raises(ValueError, match="at: 'best' is neither"):
-        softmma.trace(a, b, at="best", on=on, plan=plan)
+        softmma.trace(a, b, at="best", **options)
 
 
 def test_own_results():
