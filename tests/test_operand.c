@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/bits.h"
 #include "numerics/blocks.h"
 #include "numerics/operand.h"
 #include "random.h"
@@ -202,6 +203,68 @@ static void test_two_levels(void **state) {
   assert_memory_equal(values[3], values[0], COUNT);
 }
 
+static uint64_t nearest(smma_format format, double x) {
+  return smma_format_encode(format, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
+}
+
+/* Returns a number of any exponent; in half of the cases it is near a tie of the format, times a power of two. */
+static double any_double(uint64_t *seed, smma_format format, int power) {
+  static const double specials[] = {0, -0.0, INFINITY, -INFINITY, NAN, 0x1p-1074, 0x1.fffffffffffffp1023, 1};
+  const unsigned kind = random_below(seed, 64);
+  if (kind == 0) return specials[random_below(seed, 8)];
+  if (kind < 32) return smma_f64_of_bits(random_bits(seed));
+  const double x = smma_format_decode(format, random_bits(seed) & 127);
+  const double tie = x + (nextafter(x, INFINITY) - x) * (random_below(seed, 3) - 1.0) + x / 32 * random_below(seed, 5);
+  return ldexp(random_below(seed, 2) ? tie : -tie, power);
+}
+
+/* Checks a block of `count` numbers, `stride` apart, by the definition in blocks.h. */
+static void check_powers(smma_format element, const double *x, size_t stride, size_t count, const unsigned char *values,
+                         unsigned scale) {
+  const double of_format = smma_format_decode(element, nearest(element, INFINITY));
+  double greatest = 0, factor;
+  for (size_t i = 0; i < count; i++)
+    greatest = isfinite(x[i * stride]) && !isnan(greatest) ? fmax(greatest, fabs(x[i * stride])) : NAN;
+  if (greatest > 0) greatest = ldexp(1, ilogb(greatest) - ilogb(of_format));
+  assert_int_equal(scale, nearest(SMMA_UE8M0, greatest));
+  factor = smma_format_decode(SMMA_UE8M0, scale);
+  for (size_t i = 0; i < count; i++) assert_int_equal(values[i * stride], nearest(element, x[i * stride] / factor));
+}
+
+/* Checks blocks with factors in UE8M0, along either axis. */
+static void test_powers(void **state) {
+  static const smma_format elements[] = {SMMA_E4M3, SMMA_E5M2, SMMA_E3M2, SMMA_E2M3, SMMA_E2M1, SMMA_OCP_INT8};
+  static const size_t lengths[] = {1, 31, 32, 33, 100};
+  enum { LINES = 5, K = 100, BLOCK = 32, BLOCKS = 4 };
+  uint64_t seed = 20261129;
+  (void)state;
+  for (unsigned round = 0; round < 2000; round++) {
+    const smma_block_format f = {"", elements[round % 6], SMMA_UE8M0, BLOCK};
+    const size_t k = lengths[random_below(&seed, 5)], blocks = (k + BLOCK - 1) / BLOCK;
+    const bool along_rows = random_below(&seed, 2);
+    const size_t stride = along_rows ? 1 : LINES;
+    const int power = (int)random_below(&seed, 2200) - 1100;
+    double x[LINES * K];
+    unsigned char values[LINES * K], scales[LINES * BLOCKS];
+    float factor = 0;
+    for (size_t i = 0; i < LINES * k; i++) {
+      x[i] = any_double(&seed, f.element, power);
+      if (round % 3 == 0 && !isfinite(x[i])) x[i] = 1; /* otherwise most blocks are NaN */
+      if (round % 2) x[i] = ldexp(copysign(1, x[i]), power) * (1 + (int)(i % 7));
+    }
+    assert_int_equal(
+        smma_quantize(&f, x, along_rows ? LINES : k, along_rows ? k : LINES, along_rows, &factor, values, scales),
+        SMMA_OK);
+    assert_true(factor == 1);
+    for (size_t line = 0; line < LINES; line++)
+      for (size_t block = 0; block < blocks; block++) {
+        const size_t at = along_rows ? line * k + block * BLOCK : line + block * BLOCK * LINES;
+        const size_t count = k - block * BLOCK < BLOCK ? k - block * BLOCK : BLOCK;
+        check_powers(f.element, x + at, stride, count, values + at, scales[line * blocks + block]);
+      }
+  }
+}
+
 /* Checks that swizzled scale factors have cuBLAS's layout: tiles of 128 lines x 4 factors, in which lines at a distance
    of 32 are adjacent. */
 static void test_swizzled_scales(void **state) {
@@ -228,9 +291,8 @@ static void test_swizzled_scales(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_layouts),         cmocka_unit_test(test_rows),
-      cmocka_unit_test(test_hadamard),        cmocka_unit_test(test_two_levels),
-      cmocka_unit_test(test_swizzled_scales),
+      cmocka_unit_test(test_layouts),    cmocka_unit_test(test_rows),   cmocka_unit_test(test_hadamard),
+      cmocka_unit_test(test_two_levels), cmocka_unit_test(test_powers), cmocka_unit_test(test_swizzled_scales),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,9 +64,11 @@ static void count_change(const conversion *c, double x, double y, smma_conversio
     counts->saturated++;
 }
 
-/* Encodes `number`, which is the value of x or x already rounded. Counts the change from x to the result. */
+/* Encodes `number`, which is the value of x or x already rounded. Counts the change from x to the result if counts are
+   wanted. */
 static uint64_t encode(const conversion *c, uint64_t x, smma_number number, smma_conversion *counts) {
   const uint64_t y = smma_encode_number(c->to, number, c->rounding, c->overflow);
+  if (!c->counted) return y;
   const double before = smma_format_decode(c->from_format, x), after = smma_format_decode(c->to_format, y);
   if (!same(before, after)) count_change(c, before, after, counts);
   return y;
@@ -349,7 +351,10 @@ static smma_number rounded_stochastically(smma_encoding f, smma_number x, smma_s
 smma_status smma_convert_stochastic(smma_format from_format, const void *from, smma_format to_format, void *to,
                                     size_t count, smma_stochastic variant, int random_bits, const uint32_t *random,
                                     smma_overflow overflow, smma_conversion *conversion_counts) {
-  conversion c = {.from_format = from_format, .to_format = to_format, .overflow = overflow};
+  conversion c = {.from_format = from_format,
+                  .to_format = to_format,
+                  .overflow = overflow,
+                  .counted = conversion_counts != NULL};
   smma_conversion counts = {0};
   size_t from_bytes, to_bytes;
   if (!prepare(&c) || (count && (!from || !to || !random)) || (unsigned)variant > SMMA_STOCHASTIC_C ||

@@ -8,21 +8,13 @@ static uint64_t nearest(smma_format format, double x) {
   return smma_format_encode(format, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
 }
 
-/* Returns the scale factor of a block with the given greatest magnitude. For UE8M0 factors it takes exponents by ilogb,
-   which is exact where a logarithm would be rounded. */
-static uint64_t scale_of(const smma_block_format *f, double greatest) {
-  double of_format = smma_format_decode(f->element, nearest(f->element, INFINITY));
-  if (f->scale != SMMA_UE8M0) return nearest(f->scale, greatest / of_format);
-  if (!(greatest > 0)) return nearest(SMMA_UE8M0, greatest);
-  return nearest(SMMA_UE8M0, ldexp(1, ilogb(greatest) - ilogb(of_format)));
-}
-
 static void quantize_block(const smma_block_format *f, const double *x, size_t stride, size_t count,
                            unsigned char *values, unsigned char *scale) {
+  const double greatest_of_format = smma_format_decode(f->element, nearest(f->element, INFINITY));
   double greatest = 0, factor;
   for (size_t i = 0; i < count; i++)
     greatest = isfinite(x[i * stride]) && !isnan(greatest) ? fmax(greatest, fabs(x[i * stride])) : NAN;
-  *scale = (unsigned char)scale_of(f, greatest);
+  *scale = (unsigned char)nearest(f->scale, greatest / greatest_of_format);
   factor = smma_format_decode(f->scale, *scale);
   for (size_t i = 0; i < count; i++) {
     double quotient = factor == 0 ? copysign(0, x[i * stride]) : x[i * stride] / factor;
@@ -38,18 +30,23 @@ static void quantize_line(const smma_block_format *f, const double *x, size_t st
                    scales + i / block);
 }
 
-static smma_status quantize_in_two_levels(const smma_block_format *f, const double *x, size_t rows, size_t columns,
-                                          bool along_rows, float *factor, unsigned char *values,
-                                          unsigned char *scales) {
+/* Quantises by a recipe's rule: NVFP4 in two levels, or factors in UE8M0. */
+static smma_status quantize_by_rule(const smma_block_format *f, const double *x, size_t rows, size_t columns,
+                                    bool along_rows, float *factor, unsigned char *values, unsigned char *scales) {
+  const bool powers = f->scale == SMMA_UE8M0;
   const smma_operand_rule rule = {.format = f->element,
                                   .factor = f->scale,
                                   .rows = 1,
                                   .columns = (size_t)f->block,
+                                  .formula = powers ? SMMA_FORMULA_OCP : SMMA_FORMULA_TE,
+                                  .scale_rounding = SMMA_SCALE_FLOOR,
+                                  .overflow = SMMA_OVERFLOW_SATURATE,
                                   .compute = SMMA_NO_FORMAT,
-                                  .given = *factor,
+                                  .given = powers ? 0 : *factor,
                                   .rounding = SMMA_ROUND_NEAREST_EVEN};
   smma_operand o = {.x = x, .f64 = true, .batch = 1, .outer = rows, .inner = columns, .k_inner = along_rows};
-  o.values = values, o.scales = scales, o.factor = factor;
+  o.values = values, o.scales = scales, o.factor = powers ? NULL : factor;
+  if (powers) *factor = 1;
   return smma_make_operand(&rule, &o);
 }
 
@@ -57,7 +54,8 @@ smma_status smma_quantize(const smma_block_format *f, const double *x, size_t ro
                           float *factor, unsigned char *values, unsigned char *scales) {
   const size_t lines = along_rows ? rows : columns, k = along_rows ? columns : rows;
   const size_t blocks = k / (size_t)f->block + (k % (size_t)f->block != 0);
-  if (smma_has_tensor_factor(f)) return quantize_in_two_levels(f, x, rows, columns, along_rows, factor, values, scales);
+  if (f->scale == SMMA_UE8M0 || smma_has_tensor_factor(f))
+    return quantize_by_rule(f, x, rows, columns, along_rows, factor, values, scales);
   *factor = 1;
   for (size_t line = 0; line < lines; line++) {
     const size_t first = along_rows ? line * columns : line;

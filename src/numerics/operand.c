@@ -175,7 +175,8 @@ static void round_row(const smma_operand_work *w, size_t row, const void *y, voi
 
 /* Returns the value of a converted element: its encoding's value minus the zero point, times its factor. */
 static double value_at(const smma_operand_work *w, size_t row, const unsigned char *values, size_t i) {
-  const double value = smma_format_decode(w->rule->format, smma_load(w->bytes, values, i));
+  const double value =
+      w->bytes == 1 ? w->value[values[i]] : smma_format_decode(w->rule->format, smma_load(w->bytes, values, i));
   const size_t block = smma_block_at(w, row / w->outer, row % w->outer, i);
   if (w->rule->factor == SMMA_NO_FORMAT) return value;
   return (value - (w->zero ? w->zero[block] : 0)) * w->element[block];
@@ -302,7 +303,8 @@ smma_status smma_make_operand(const smma_operand_rule *rule, smma_operand *opera
                                      : rule->factor == SMMA_NO_FORMAT && operand->f64;
   smma_find_arithmetic(&w);
   w.narrow = f.bits <= 8 && f.sign_bits && f.exponent_bits && !smma_has_nan_for_negative_zero(f);
-  for (unsigned i = 0; w.narrow && rule->random && i < 256; i++) w.value[i] = smma_format_decode(rule->format, i);
+  const bool decodes = rule->random || operand->measure || rule->compute != SMMA_NO_FORMAT;
+  for (unsigned i = 0; decodes && w.bytes == 1 && i < 256; i++) w.value[i] = smma_format_decode(rule->format, i);
   operand->statistics = (smma_operand_statistics){0};
   smma_divide_operand(&w);
   if (allocate(&w)) {

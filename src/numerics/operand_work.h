@@ -41,8 +41,8 @@ typedef struct {
   int max_exponent;                /* exponent of the format's greatest number */
   double max, min;                 /* the format's greatest and least number */
   double beyond;                   /* the least magnitude that does not round to a finite number */
-  bool narrow;                     /* an encoding is one byte, sign and magnitude; `value` is filled in */
-  double value[256];               /* value of each encoding */
+  bool narrow;                     /* an encoding is one byte, sign and magnitude */
+  double value[256];               /* value of each encoding, if it is one byte and encodings are decoded */
   float factor_value[128];         /* value of each encoding of UE4M3, if factors have that format */
   double *amax;                    /* greatest magnitude of each block; with zero points, its greatest number or 0 */
   double *least;                   /* with zero points: each block's least number or 0 */

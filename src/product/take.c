@@ -7,6 +7,7 @@
 
 #include "core/range.h"
 #include "host/load.h"
+#include "host/thread.h"
 #include "isa/catalogue.h"
 #include "isa/key.h"
 #include "matrix/stored.h"
@@ -220,6 +221,7 @@ static size_t blocks_beyond(const smma_blocks *b, const double *exact, bool alon
     const size_t vector = i / b->scales.columns, first = i % b->scales.columns * (size_t)f->block;
     const double factor = smma_format_decode(f->scale, ((const uint8_t *)b->scales.data)[i]);
     double greatest = 0;
+    if (factor != 0 && factor != most) continue;
     for (size_t n = first; n < k && n < first + (size_t)f->block; n++)
       greatest = fmax(greatest, fabs(exact[along_rows ? vector * columns + n : n * columns + vector]));
     count += (factor == 0 && greatest > 0) ||
@@ -228,25 +230,35 @@ static size_t blocks_beyond(const smma_blocks *b, const double *exact, bool alon
   return count;
 }
 
+/* Sets `number` to the value of each encoding. */
+static void decode_all(smma_format format, double number[256]) {
+  for (unsigned i = 0; i < 256; i++) number[i] = smma_format_decode(format, i);
+}
+
 /* Returns counts of the differences between the numbers that the blocks represent and the exact numbers. A tensor's
    factor multiplies in FP32. */
 static smma_conversion loss_of_blocks(const smma_blocks *b, const double *exact, bool along_rows,
                                       const smma_block_format *format) {
   const uint8_t *values = b->values.data, *scales = b->scales.data;
-  smma_conversion lost = {0};
-  for (size_t i = 0; i < b->values.rows * b->values.columns; i++) {
-    const size_t row = i / b->values.columns, column = i % b->values.columns, vector = along_rows ? row : column;
-    const size_t block = (along_rows ? column : row) / (size_t)format->block;
-    const double of_block = smma_format_decode(format->element, values[i]) *
-                            smma_format_decode(format->scale, scales[vector * b->scales.columns + block]);
-    const double x = exact[i], y = b->factor == 1 ? of_block : (float)of_block * b->factor;
-    if (x == y || (isnan(x) && isnan(y))) continue;
-    lost.changed++;
-    lost.zero += y == 0;
-    lost.nan += isnan(y);
-    lost.saturated += !isfinite(x) && isfinite(y);
-  }
-  return lost;
+  const size_t rows = b->values.rows, columns = b->values.columns, block = (size_t)format->block;
+  const int threads = smma_default_threads();
+  size_t changed = 0, zero = 0, nan = 0, saturated = 0;
+  double element[256], factor[256];
+  decode_all(format->element, element), decode_all(format->scale, factor);
+#pragma omp parallel for num_threads(threads) if (rows * columns > 1 << 16) reduction(+ : changed, zero, nan, saturated)
+  for (size_t row = 0; row < rows; row++)
+    for (size_t column = 0; column < columns; column++) {
+      const size_t i = row * columns + column, vector = along_rows ? row : column;
+      const double of_block =
+          element[values[i]] * factor[scales[vector * b->scales.columns + (along_rows ? column : row) / block]];
+      const double x = exact[i], y = b->factor == 1 ? of_block : (float)of_block * b->factor;
+      if (x == y || (isnan(x) && isnan(y))) continue;
+      changed++;
+      zero += y == 0;
+      nan += isnan(y) != 0;
+      saturated += !isfinite(x) && isfinite(y);
+    }
+  return (smma_conversion){.changed = changed, .zero = zero, .nan = nan, .saturated = saturated};
 }
 
 static void note_blocks(const smma_tensor *from, const smma_blocks *b, const double *exact, bool along_rows,
