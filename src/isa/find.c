@@ -109,18 +109,27 @@ smma_arch_id smma_find_arch(const char *name) {
   return gpu && has_model ? gpu->arch : SMMA_ARCH_COUNT;
 }
 
-bool smma_gpu_has(const char *name, const char *instruction) {
+const char *smma_beginnings_of(const char *name) {
   const smma_gpu *gpu;
   bool has_model;
+  if (!name) return NULL;
   name = smma_without_brand(name);
   gpu = arch_named(name) == SMMA_ARCH_COUNT ? smma_find_gpu(name, &has_model) : NULL;
-  if (!gpu || !gpu->beginnings) return true;
-  for (const char *word = gpu->beginnings; *word; word += *word == ' ') {
+  return gpu ? gpu->beginnings : NULL;
+}
+
+bool smma_begins_with_one(const char *instruction, const char *beginnings) {
+  if (!beginnings) return true;
+  for (const char *word = beginnings; *word; word += *word == ' ') {
     const size_t length = strcspn(word, " ");
     if (strncmp(instruction, word, length) == 0) return true;
     word += length;
   }
   return false;
+}
+
+bool smma_gpu_has(const char *name, const char *instruction) {
+  return smma_begins_with_one(instruction, smma_beginnings_of(name));
 }
 
 /* ---- Instructions ---- */

@@ -66,8 +66,16 @@ const smma_gpu *smma_find_gpu(const char *name, bool *has_model);
    no such architecture, and no such GPU with a model. */
 smma_arch_id smma_find_arch(const char *gpu_or_arch);
 
-/* Reports whether the GPU or architecture has this instruction of its architecture's table. An extension of a CPU, such
-   as AMX, has only some. */
+/* Returns the words with one of which the name of an instruction of its architecture's table must begin for the GPU or
+   architecture to have it: an extension of a CPU, such as AMX, has only some. NULL for any other name, and for NULL:
+   it has all. */
+const char *smma_beginnings_of(const char *gpu_or_arch);
+
+/* Reports whether an instruction's name begins with one of the words, or `beginnings` is NULL. */
+bool smma_begins_with_one(const char *instruction, const char *beginnings);
+
+/* Reports whether the GPU or architecture has this instruction of its architecture's table. To ask about many, call
+   smma_beginnings_of once: the search for the GPU takes some microseconds. */
 bool smma_gpu_has(const char *gpu_or_arch, const char *instruction);
 
 #endif
