@@ -478,6 +478,67 @@ static void test_convert_exponents(void **state) {
     }
 }
 
+/* Numbers of f64 whose exponents lie in and around the range of f32, and whose last bits are at or next to the midpoint
+   of two numbers with fewer bits. One block in three has a number of any exponent. */
+static void test_convert_doubles(void **state) {
+  uint64_t seed = 9;
+  (void)state;
+  for (int to = 0; to < CONVERTED; to++)
+    for (int exponent = -160; exponent < 140; exponent++) {
+      uint64_t x[200];
+      const int bits = (int)random_below(&seed, 53);
+      for (size_t i = 0; i < 200; i++) {
+        const uint64_t half = bits ? (uint64_t)1 << (bits - 1) : 0, all = half ? 2 * half - 1 : 0;
+        const uint64_t last[] = {0, 1, half - (half > 0), half, half + (half > 1), all};
+        const uint64_t fraction = (random_bits(&seed) >> 12 & ~all) | last[random_below(&seed, 6)];
+        x[i] = (uint64_t)random_below(&seed, 2) << 63 |
+               (random_below(&seed, 16) ? (uint64_t)(1023 + exponent) << 52 | fraction : 0);
+      }
+      if (exponent % 3 == 0) x[random_below(&seed, 200)] = random_bits(&seed);
+      const smma_overflow overflow = (smma_overflow)((exponent + 160) % 5);
+      check_convert(SMMA_F64, x, converted(to), 200, SMMA_ROUND_NEAREST_EVEN, overflow);
+      if (exponent % 8 == 0)
+        check_convert(SMMA_F64, x, converted(to), 200, roundings[random_below(&seed, 5)], overflow);
+    }
+}
+
+/* So many numbers that each encoding is converted once: compared with the conversion of few at a time. */
+static void check_many(smma_format from, smma_format to, uint64_t seed) {
+  static unsigned char x[(4 << 16) * sizeof(uint16_t)], y[(4 << 16) * sizeof(uint64_t)];
+  const size_t bytes = smma_format_bytes(from), to_bytes = smma_format_bytes(to), count = (size_t)4 << 8 * bytes;
+  const smma_rounding rounding = roundings[seed % 5];
+  const smma_overflow overflow = (smma_overflow)(seed / 5 % 5);
+  smma_conversion counts, expected = {0};
+  for (size_t i = 0; i < count * bytes; i++) x[i] = (unsigned char)random_bits(&seed);
+  assert_int_equal(smma_convert(from, x, to, y, count, rounding, overflow, &counts), SMMA_OK);
+  for (size_t i = 0; i < count; i += COUNT) {
+    uint64_t part[COUNT];
+    smma_conversion own;
+    const size_t n = count - i < COUNT ? count - i : COUNT;
+    assert_int_equal(smma_convert(from, x + i * bytes, to, part, n, rounding, overflow, &own), SMMA_OK);
+    assert_memory_equal(part, y + i * to_bytes, n * to_bytes);
+    expected.changed += own.changed, expected.infinite += own.infinite, expected.saturated += own.saturated;
+    expected.zero += own.zero, expected.nan += own.nan;
+  }
+  assert_memory_equal(&counts, &expected, sizeof counts);
+  memset(y, 0, count * to_bytes);
+  assert_int_equal(smma_convert(from, x, to, y, count, rounding, overflow, NULL), SMMA_OK);
+  for (size_t i = 0; i < count; i += 97) {
+    uint64_t one = 0;
+    assert_int_equal(smma_convert(from, x + i * bytes, to, &one, 1, rounding, overflow, NULL), SMMA_OK);
+    assert_memory_equal(&one, y + i * to_bytes, to_bytes);
+  }
+}
+
+static void test_convert_many(void **state) {
+  uint64_t seed = 10;
+  (void)state;
+  for (int from = 0; from < CONVERTED; from++)
+    for (int to = 0; to < CONVERTED && smma_format_bytes(converted(from)) <= 2; to++)
+      if (smma_format_bytes(converted(from)) == 1 || random_below(&seed, 4) == 0)
+        check_many(converted(from), converted(to), seed++);
+}
+
 /* Returns how conversion changes one value, as a letter: i (becomes infinite), s (saturates), z (becomes zero), N
    (becomes NaN), c (changes otherwise), n (does not change). */
 static char kind_of_loss(smma_format to, double x, smma_overflow overflow) {
@@ -691,6 +752,7 @@ int main(void) {
       cmocka_unit_test(test_random_values),    cmocka_unit_test(test_f32_against_casts),
       cmocka_unit_test(test_wide_formats),     cmocka_unit_test(test_losses),
       cmocka_unit_test(test_convert),          cmocka_unit_test(test_convert_exponents),
+      cmocka_unit_test(test_convert_doubles),  cmocka_unit_test(test_convert_many),
       cmocka_unit_test(test_convert_errors),   cmocka_unit_test(test_names),
       cmocka_unit_test(test_one_number),       cmocka_unit_test(test_unknown_format),
       cmocka_unit_test(test_integers),         cmocka_unit_test(test_values_of_integers),

@@ -1,5 +1,7 @@
 /* Conversion of arrays from one number format to another. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "core/rounding.h"
 #include "host/bits.h"
@@ -226,14 +228,56 @@ static float_rounder float_rounder_to(const conversion *c, const rounder *r) {
                          .counted = c->counted};
 }
 
-/* Rounds fewer than BLOCK numbers, padded with zeros. Zeros change no count. */
-static inline __attribute__((always_inline)) bool round_few(const float_rounder *f, const void *from, void *to,
-                                                            size_t to_bytes, size_t count, smma_conversion *counts) {
-  uint32_t x[BLOCK] = {0}, y[BLOCK];
-  memcpy(x, from, count * sizeof *x);
-  if (!round_block(f, x, y, to_bytes, counts)) return false;
-  memcpy(to, y, count * to_bytes);
-  return true;
+/* Rounds BLOCK numbers of f64 to f32 by truncation, and sets the last bit of results that are not exact: numbers of f32
+   from which any format of at most 21 fraction bits gets the same results and counts. Returns false if a number is not
+   finite, or beyond the normal numbers of f32. */
+static inline __attribute__((always_inline)) bool truncate_doubles(const void *from, uint32_t *to) {
+  const uint64_t rebias = (uint64_t)(1023 - 127) << 23;
+  uint64_t others = 0;
+  for (size_t i = 0; i < BLOCK; i++) {
+    const uint64_t x = smma_load(8, from, i), magnitude = x & INT64_MAX, some = -(uint64_t)(magnitude != 0);
+    const uint64_t kept = magnitude >> 29 | ((magnitude & (((uint64_t)1 << 29) - 1)) != 0);
+    const uint64_t fields = (kept - rebias) & some;
+    others |= (fields >= (uint64_t)255 << 23) | (some & (fields < (uint64_t)1 << 23));
+    to[i] = (uint32_t)(fields | (x >> 32 & 0x80000000));
+  }
+  return !others;
+}
+
+/* Converts BLOCK numbers of f32 to f64, which is exact. Returns false if one is subnormal or not finite. */
+static inline __attribute__((always_inline)) bool widen_floats(const void *from, void *to) {
+  uint32_t others = 0;
+  for (size_t i = 0; i < BLOCK; i++) {
+    const uint32_t x = (uint32_t)smma_load(4, from, i), magnitude = x & 0x7fffffff;
+    const uint64_t fields = ((uint64_t)magnitude << 29) + ((uint64_t)(1023 - 127) << 52);
+    others |= (magnitude != 0) & (magnitude - (1u << 23) >= 254u << 23);
+    smma_store(8, to, i, (uint64_t)(x >> 31) << 63 | (magnitude ? fields : 0));
+  }
+  return !others;
+}
+
+/* Converts `count` numbers of f32 or f64, at most BLOCK. Returns false, and counts nothing, if the core has to convert
+   them. */
+static inline __attribute__((always_inline)) bool convert_some(const float_rounder *f, size_t from_bytes,
+                                                               const void *from, void *to, size_t to_bytes,
+                                                               size_t count, smma_conversion *counts) {
+  uint64_t padded[BLOCK], rest[BLOCK];
+  uint32_t narrow[BLOCK];
+  const void *x = from;
+  void *y = to;
+  bool done;
+  if (count < BLOCK) { /* zeros change no count */
+    memset(padded, 0, sizeof padded);
+    x = memcpy(padded, from, count * from_bytes), y = rest;
+  }
+  if (from_bytes == sizeof(double))
+    done = truncate_doubles(x, narrow) && round_block(f, narrow, y, to_bytes, counts);
+  else if (to_bytes == sizeof(double))
+    done = widen_floats(x, y);
+  else
+    done = round_block(f, x, y, to_bytes, counts);
+  if (done && count < BLOCK) memcpy(to, rest, count * to_bytes);
+  return done;
 }
 
 /* ---- Arrays ---- */
@@ -254,13 +298,12 @@ static inline __attribute__((always_inline)) void convert_vectors(const conversi
                                                                   const void *from, void *to, size_t count,
                                                                   smma_conversion *counts) {
   const float_rounder f = float_rounder_to(c, r);
-  const size_t to_bytes = smma_container_bytes(c->to);
+  const size_t from_bytes = smma_container_bytes(c->from), to_bytes = smma_container_bytes(c->to);
   for (size_t first = 0; first < count; first += BLOCK) {
     const size_t n = count - first < BLOCK ? count - first : BLOCK;
-    const void *x = (const unsigned char *)from + first * sizeof(float);
+    const void *x = (const unsigned char *)from + first * from_bytes;
     void *y = (unsigned char *)to + first * to_bytes;
-    if (n == BLOCK ? round_block(&f, x, y, to_bytes, counts) : round_few(&f, x, y, to_bytes, n, counts)) continue;
-    convert_each(c, r, x, y, n, counts);
+    if (!convert_some(&f, from_bytes, x, y, to_bytes, n, counts)) convert_each(c, r, x, y, n, counts);
   }
 }
 
@@ -280,6 +323,45 @@ static void convert_floats(const conversion *c, const rounder *r, const void *fr
   }
 #endif
   convert_vectors(c, r, from, to, count, counts);
+}
+
+/* Converts each encoding of a container of at most 16 bits once, and looks the numbers up. Returns false if memory runs
+   out. */
+static bool convert_by_table(const conversion *c, const rounder *r, const void *from, void *to, size_t count,
+                             smma_conversion *counts) {
+  const size_t from_bytes = smma_container_bytes(c->from), to_bytes = smma_container_bytes(c->to);
+  const size_t encodings = (size_t)1 << 8 * from_bytes;
+  unsigned char *result = malloc(encodings * to_bytes);
+  size_t *times = calloc(encodings, sizeof *times); /* how often each encoding occurs */
+  const bool memory = result && times;
+  for (size_t i = 0; memory && c->counted && i < count; i++) times[smma_load(from_bytes, from, i)]++;
+  for (size_t x = 0; memory && x < encodings; x++) {
+    unsigned char encoding[8];
+    smma_conversion one = {0};
+    smma_store(from_bytes, encoding, 0, x);
+    convert_each(c, r, encoding, result + x * to_bytes, 1, &one);
+    counts->changed += times[x] * one.changed, counts->infinite += times[x] * one.infinite;
+    counts->saturated += times[x] * one.saturated, counts->zero += times[x] * one.zero;
+    counts->nan += times[x] * one.nan;
+  }
+  for (size_t i = 0; memory && i < count; i++)
+    smma_store(to_bytes, to, i, smma_load(to_bytes, result, smma_load(from_bytes, from, i)));
+  free(result), free(times);
+  return memory;
+}
+
+/* Reports whether so many numbers are converted that a table of all encodings pays off. */
+static bool suits_table(const conversion *c, size_t count) {
+  const size_t bytes = smma_container_bytes(c->from);
+  return bytes <= 2 && count >= (size_t)4 << 8 * bytes;
+}
+
+/* Reports whether convert_floats converts the numbers. */
+static bool suits_vectors(const conversion *c) {
+  const bool wide = c->from_format == SMMA_F64;
+  if (c->from_format == SMMA_F32 && c->to_format == SMMA_F64) return true;
+  return (wide || c->from_format == SMMA_F32) && c->to.fraction_bits < (wide ? 22 : 23) &&
+         c->rounding == SMMA_ROUND_NEAREST_EVEN && !smma_is_spelled(c->to_format);
 }
 
 /* Sets the encodings and ranges of a conversion from its formats. Returns false if there is no such format, rounding or
@@ -308,8 +390,9 @@ smma_status smma_convert(smma_format from_format, const void *from, smma_format 
   if (!prepare(&c) || (count && (!from || !to))) return SMMA_INVALID_ARGUMENT;
   fast = has_rounder(&c);
   r = rounder_between(c.from, c.to, rounding);
-  if (fast && rounding == SMMA_ROUND_NEAREST_EVEN && from_format == SMMA_F32 && c.to.fraction_bits < 23 &&
-      !smma_is_spelled(to_format)) {
+  if (suits_table(&c, count) && convert_by_table(&c, fast ? &r : NULL, from, to, count, &counts)) {
+    /* done */
+  } else if (fast && suits_vectors(&c)) {
     const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
     floats(&c, &r, from, to, count, &counts);
     smma_float_leave(state);
@@ -351,10 +434,8 @@ static smma_number rounded_stochastically(smma_encoding f, smma_number x, smma_s
 smma_status smma_convert_stochastic(smma_format from_format, const void *from, smma_format to_format, void *to,
                                     size_t count, smma_stochastic variant, int random_bits, const uint32_t *random,
                                     smma_overflow overflow, smma_conversion *conversion_counts) {
-  conversion c = {.from_format = from_format,
-                  .to_format = to_format,
-                  .overflow = overflow,
-                  .counted = conversion_counts != NULL};
+  conversion c = {
+      .from_format = from_format, .to_format = to_format, .overflow = overflow, .counted = conversion_counts != NULL};
   smma_conversion counts = {0};
   size_t from_bytes, to_bytes;
   if (!prepare(&c) || (count && (!from || !to || !random)) || (unsigned)variant > SMMA_STOCHASTIC_C ||
