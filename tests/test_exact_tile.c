@@ -170,6 +170,61 @@ static void test_errors(void **unused) {
     }
 }
 
+/* How often each element was received, and whether all were right. */
+typedef struct {
+  unsigned char times[ROWS * COLUMNS];
+  bool right;
+} received;
+
+static void receive(smma_exact_element *element, size_t row, size_t rows, size_t column, size_t columns,
+                    void *context) {
+  received *to = context;
+  bool right = true;
+  for (size_t i = 0; i < rows; i++)
+    for (size_t j = 0; j < columns; j++) {
+      smma_exact_element *x = &element[i * columns + j];
+      right = right && x->finite && subtract_products(row + i, column + j, &x->sum) &&
+              smma_wide_round(&x->sum, smma_encoding_of(SMMA_F64)) == 0;
+      to->times[(row + i) * b.as.columns + column + j]++;
+    }
+  if (right) return;
+#pragma omp atomic write
+  to->right = false;
+}
+
+typedef struct {
+  bool other_thread;
+  size_t last;
+} progress;
+
+static bool watch(size_t done, size_t all, void *context) {
+  progress *p = context;
+  p->other_thread = p->other_thread || smma_this_thread() != 0 || done > all;
+  p->last = done;
+  return false;
+}
+
+/* Each element is received once, from any number of threads; the last call of the watcher by one thread has all rows.
+ */
+static void test_receiving(void **unused) {
+  static const size_t shapes[][3] = {{0, 3, 2},    {3, 0, 2},   {2, 3, 0},    {1, 1, 1030},  {1, 140, 9},  {150, 1, 9},
+                                     {2, 130, 40}, {64, 64, 5}, {65, 129, 3}, {150, 140, 2}, {128, 7, 600}};
+  static received got;
+  uint64_t state = 4;
+  (void)unused;
+  for (size_t n = 0; n < sizeof shapes / sizeof *shapes; n++)
+    for (int threads = 1, whole_rows = 0; threads <= 9; threads += 4 * whole_rows, whole_rows = !whole_rows) {
+      const size_t m = shapes[n][0], columns = shapes[n][1], k = shapes[n][2];
+      progress p = {false, 0};
+      fill(&state, &a, SMMA_F32, m, k, NARROW), fill(&state, &b, SMMA_F32, k, columns, ONE_FAR);
+      memset(&got, 0, sizeof got), got.right = true;
+      assert_true(smma_exact_tiles(&a.as, &b.as, whole_rows, threads, receive, &got, watch, &p));
+      assert_true(got.right && !p.other_thread);
+      for (size_t i = 0; i < m * columns; i++) assert_int_equal(got.times[i], 1);
+      if (threads == 1 && k) assert_int_equal(p.last, columns ? m : 0);
+    }
+}
+
 static bool stop(size_t done, size_t all, void *context) {
   assert_true(done <= all);
   ++*(int *)context;
@@ -191,6 +246,7 @@ static void test_stop(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_tiles), cmocka_unit_test(test_greatest_sums),
-                                     cmocka_unit_test(test_errors), cmocka_unit_test(test_stop)};
+                                     cmocka_unit_test(test_errors), cmocka_unit_test(test_receiving),
+                                     cmocka_unit_test(test_stop)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

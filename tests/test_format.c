@@ -502,7 +502,7 @@ static void test_convert_doubles(void **state) {
     }
 }
 
-/* So many numbers that each encoding is converted once: compared with the conversion of few at a time. */
+/* Four numbers for each encoding, which are converted by a table: compared with the conversion of few at a time. */
 static void check_many(smma_format from, smma_format to, uint64_t seed) {
   static unsigned char x[(4 << 16) * sizeof(uint16_t)], y[(4 << 16) * sizeof(uint64_t)];
   const size_t bytes = smma_format_bytes(from), to_bytes = smma_format_bytes(to), count = (size_t)4 << 8 * bytes;

@@ -37,7 +37,7 @@ static void check_element_error(const smma_instruction *i, const smma_gemm_argum
                                 const smma_trace *t) {
   const smma_product_target target = {.instruction = i, .product = *g};
   smma_encoded_matrix a, b;
-  double *of_a, *of_b;
+  void *of_a, *of_b;
   bool sums;
   check_error(i, g, row, column, t, NULL);
   assert_int_equal(smma_sums_all_products(i, g, &sums), SMMA_OK);
@@ -325,6 +325,9 @@ static void check_product(const smma_instruction *i, size_t k, const char *membe
     g.alpha = 0.7, g.beta = -0.3;
     assert_int_equal(smma_gemm(i, &g), SMMA_OK);
     check_traces(i, &g, "alpha and beta");
+    g.scaling = SMMA_SCALING_OPERANDS; /* block-scaled instructions and integers have none */
+    if (smma_gemm(i, &g) == SMMA_OK) check_traces(i, &g, "alpha and beta on the operands");
+    g.scaling = SMMA_SCALING_DEFAULT;
     g.alpha = 1, g.beta = 1, g.split_k = 3, g.promote_every = 2 * (size_t)i->k;
     assert_int_equal(smma_gemm(i, &g), SMMA_OK);
     check_traces(i, &g, "split and promoted");

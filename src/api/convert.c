@@ -228,55 +228,97 @@ static float_rounder float_rounder_to(const conversion *c, const rounder *r) {
                          .counted = c->counted};
 }
 
-/* Rounds BLOCK numbers of f64 to f32 by truncation, and sets the last bit of results that are not exact: numbers of f32
-   from which any format of at most 21 fraction bits gets the same results and counts. Returns false if a number is not
+/* Truncates BLOCK numbers of f64 to f32, and sets the last bit of results that are not exact. Rounding them to a format
+   of at most 21 fraction bits gives the encodings and counts of the f64 numbers. Returns false if a number is not
    finite, or beyond the normal numbers of f32. */
 static inline __attribute__((always_inline)) bool truncate_doubles(const void *from, uint32_t *to) {
   const uint64_t rebias = (uint64_t)(1023 - 127) << 23;
-  uint64_t others = 0;
+  uint64_t needs_core = 0;
   for (size_t i = 0; i < BLOCK; i++) {
-    const uint64_t x = smma_load(8, from, i), magnitude = x & INT64_MAX, some = -(uint64_t)(magnitude != 0);
+    const uint64_t x = smma_load(8, from, i), magnitude = x & INT64_MAX, nonzero = -(uint64_t)(magnitude != 0);
     const uint64_t kept = magnitude >> 29 | ((magnitude & (((uint64_t)1 << 29) - 1)) != 0);
-    const uint64_t fields = (kept - rebias) & some;
-    others |= (fields >= (uint64_t)255 << 23) | (some & (fields < (uint64_t)1 << 23));
+    const uint64_t fields = (kept - rebias) & nonzero;
+    needs_core |= (fields >= (uint64_t)255 << 23) | (nonzero & (fields < (uint64_t)1 << 23));
     to[i] = (uint32_t)(fields | (x >> 32 & 0x80000000));
   }
-  return !others;
+  return !needs_core;
 }
 
 /* Converts BLOCK numbers of f32 to f64, which is exact. Returns false if one is subnormal or not finite. */
 static inline __attribute__((always_inline)) bool widen_floats(const void *from, void *to) {
-  uint32_t others = 0;
+  uint32_t needs_core = 0;
   for (size_t i = 0; i < BLOCK; i++) {
     const uint32_t x = (uint32_t)smma_load(4, from, i), magnitude = x & 0x7fffffff;
     const uint64_t fields = ((uint64_t)magnitude << 29) + ((uint64_t)(1023 - 127) << 52);
-    others |= (magnitude != 0) & (magnitude - (1u << 23) >= 254u << 23);
+    needs_core |= (magnitude != 0) & (magnitude - (1u << 23) >= 254u << 23);
     smma_store(8, to, i, (uint64_t)(x >> 31) << 63 | (magnitude ? fields : 0));
   }
-  return !others;
+  return !needs_core;
+}
+
+/* Constants of a conversion to integers times a power of two. */
+typedef struct {
+  double each;            /* 1 / the power of two */
+  double least, greatest; /* of the integers */
+  uint64_t mask;          /* of an encoding's bits */
+} integer_rounder;
+
+static bool is_fixed_point(smma_encoding f) { return f.specials == SMMA_SPECIALS_INTEGER; }
+
+static integer_rounder integer_rounder_to(const conversion *c) {
+  const double each = is_fixed_point(c->to) ? 1 / smma_format_decode(c->to_format, 1) : 1;
+  return (integer_rounder){each, c->least.end * each, c->greatest.end * each, smma_low_bits(~(uint64_t)0, c->to.bits)};
+}
+
+/* Rounds BLOCK numbers of f32 or f64 to integers of at most 32 bits. Returns false, and counts nothing, if a number is
+   NaN or beyond the format. An addition of 1.5 2^52 rounds to an integer, and leaves it in the last bits of the sum; it
+   needs the usual floating-point mode. */
+static inline __attribute__((always_inline)) bool round_to_integers(const integer_rounder *f, size_t from_bytes,
+                                                                    const void *from, void *to, size_t to_bytes,
+                                                                    smma_conversion *counts) {
+  const double shift = 0x1.8p52, each = f->each, least = f->least, greatest = f->greatest;
+  const uint64_t mask = f->mask;
+  uint64_t changed = 0, zero = 0, needs_core = 0;
+  for (size_t i = 0; i < BLOCK; i++) {
+    const uint64_t bits = smma_load(from_bytes, from, i);
+    const double x = from_bytes == sizeof(float) ? (double)smma_f32_of_bits((uint32_t)bits) : smma_f64_of_bits(bits);
+    const double exact = x * each, sum = exact + shift, integer = sum - shift;
+    needs_core |= !(integer >= least) | !(integer <= greatest);
+    changed += (integer != exact) | (smma_bits_of_f64(x) == (uint64_t)1 << 63);
+    zero += (integer == 0) & (x != 0);
+    smma_store(to_bytes, to, i, smma_bits_of_f64(sum) & mask);
+  }
+  if (needs_core) return false;
+  counts->changed += changed, counts->zero += zero;
+  return true;
 }
 
 /* Converts `count` numbers of f32 or f64, at most BLOCK. Returns false, and counts nothing, if the core has to convert
    them. */
-static inline __attribute__((always_inline)) bool convert_some(const float_rounder *f, size_t from_bytes,
-                                                               const void *from, void *to, size_t to_bytes,
-                                                               size_t count, smma_conversion *counts) {
-  uint64_t padded[BLOCK], rest[BLOCK];
+static inline __attribute__((always_inline)) bool convert_block(const float_rounder *f, const integer_rounder *integers,
+                                                                size_t from_bytes, const void *from, void *to,
+                                                                size_t to_bytes, size_t count,
+                                                                smma_conversion *counts) {
+  uint64_t padded[BLOCK], results[BLOCK];
   uint32_t narrow[BLOCK];
   const void *x = from;
   void *y = to;
   bool done;
   if (count < BLOCK) { /* zeros change no count */
     memset(padded, 0, sizeof padded);
-    x = memcpy(padded, from, count * from_bytes), y = rest;
+    x = memcpy(padded, from, count * from_bytes), y = results;
   }
-  if (from_bytes == sizeof(double))
+  if (integers && from_bytes == sizeof(double))
+    done = round_to_integers(integers, sizeof(double), x, y, to_bytes, counts);
+  else if (integers)
+    done = round_to_integers(integers, sizeof(float), x, y, to_bytes, counts);
+  else if (from_bytes == sizeof(double))
     done = truncate_doubles(x, narrow) && round_block(f, narrow, y, to_bytes, counts);
   else if (to_bytes == sizeof(double))
     done = widen_floats(x, y);
   else
     done = round_block(f, x, y, to_bytes, counts);
-  if (done && count < BLOCK) memcpy(to, rest, count * to_bytes);
+  if (done && count < BLOCK) memcpy(to, results, count * to_bytes);
   return done;
 }
 
@@ -298,12 +340,15 @@ static inline __attribute__((always_inline)) void convert_vectors(const conversi
                                                                   const void *from, void *to, size_t count,
                                                                   smma_conversion *counts) {
   const float_rounder f = float_rounder_to(c, r);
+  const integer_rounder integers = integer_rounder_to(c);
+  const bool to_integers = is_fixed_point(c->to);
   const size_t from_bytes = smma_container_bytes(c->from), to_bytes = smma_container_bytes(c->to);
   for (size_t first = 0; first < count; first += BLOCK) {
     const size_t n = count - first < BLOCK ? count - first : BLOCK;
     const void *x = (const unsigned char *)from + first * from_bytes;
     void *y = (unsigned char *)to + first * to_bytes;
-    if (!convert_some(&f, from_bytes, x, y, to_bytes, n, counts)) convert_each(c, r, x, y, n, counts);
+    if (!convert_block(&f, to_integers ? &integers : NULL, from_bytes, x, y, to_bytes, n, counts))
+      convert_each(c, to_integers ? NULL : r, x, y, n, counts);
   }
 }
 
@@ -332,36 +377,38 @@ static bool convert_by_table(const conversion *c, const rounder *r, const void *
   const size_t from_bytes = smma_container_bytes(c->from), to_bytes = smma_container_bytes(c->to);
   const size_t encodings = (size_t)1 << 8 * from_bytes;
   unsigned char *result = malloc(encodings * to_bytes);
-  size_t *times = calloc(encodings, sizeof *times); /* how often each encoding occurs */
-  const bool memory = result && times;
-  for (size_t i = 0; memory && c->counted && i < count; i++) times[smma_load(from_bytes, from, i)]++;
+  size_t *occurrences = calloc(encodings, sizeof *occurrences); /* of each encoding */
+  const bool memory = result && occurrences;
+  for (size_t i = 0; memory && c->counted && i < count; i++) occurrences[smma_load(from_bytes, from, i)]++;
   for (size_t x = 0; memory && x < encodings; x++) {
     unsigned char encoding[8];
-    smma_conversion one = {0};
+    smma_conversion lost = {0};
     smma_store(from_bytes, encoding, 0, x);
-    convert_each(c, r, encoding, result + x * to_bytes, 1, &one);
-    counts->changed += times[x] * one.changed, counts->infinite += times[x] * one.infinite;
-    counts->saturated += times[x] * one.saturated, counts->zero += times[x] * one.zero;
-    counts->nan += times[x] * one.nan;
+    convert_each(c, r, encoding, result + x * to_bytes, 1, &lost);
+    counts->changed += occurrences[x] * lost.changed, counts->infinite += occurrences[x] * lost.infinite;
+    counts->saturated += occurrences[x] * lost.saturated, counts->zero += occurrences[x] * lost.zero;
+    counts->nan += occurrences[x] * lost.nan;
   }
   for (size_t i = 0; memory && i < count; i++)
     smma_store(to_bytes, to, i, smma_load(to_bytes, result, smma_load(from_bytes, from, i)));
-  free(result), free(times);
+  free(result), free(occurrences);
   return memory;
 }
 
-/* Reports whether so many numbers are converted that a table of all encodings pays off. */
+/* Reports whether a table of all encodings pays off: there are four or more numbers for each of them. */
 static bool suits_table(const conversion *c, size_t count) {
   const size_t bytes = smma_container_bytes(c->from);
   return bytes <= 2 && count >= (size_t)4 << 8 * bytes;
 }
 
-/* Reports whether convert_floats converts the numbers. */
-static bool suits_vectors(const conversion *c) {
-  const bool wide = c->from_format == SMMA_F64;
-  if (c->from_format == SMMA_F32 && c->to_format == SMMA_F64) return true;
-  return (wide || c->from_format == SMMA_F32) && c->to.fraction_bits < (wide ? 22 : 23) &&
-         c->rounding == SMMA_ROUND_NEAREST_EVEN && !smma_is_spelled(c->to_format);
+/* Reports whether convert_floats converts the numbers; `fast`: has_rounder. */
+static bool suits_vectors(const conversion *c, bool fast) {
+  const bool wide = c->from_format == SMMA_F64, nearest = c->rounding == SMMA_ROUND_NEAREST_EVEN;
+  if (!wide && c->from_format != SMMA_F32) return false;
+  if (is_fixed_point(c->to)) return nearest && c->to.bits <= 32 && !c->to.ignored_bits;
+  if (!fast) return false;
+  return c->to_format == SMMA_F64 ? !wide
+                                  : nearest && c->to.fraction_bits < (wide ? 22 : 23) && !smma_is_spelled(c->to_format);
 }
 
 /* Sets the encodings and ranges of a conversion from its formats. Returns false if there is no such format, rounding or
@@ -392,7 +439,7 @@ smma_status smma_convert(smma_format from_format, const void *from, smma_format 
   r = rounder_between(c.from, c.to, rounding);
   if (suits_table(&c, count) && convert_by_table(&c, fast ? &r : NULL, from, to, count, &counts)) {
     /* done */
-  } else if (fast && suits_vectors(&c)) {
+  } else if (suits_vectors(&c, fast)) {
     const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
     floats(&c, &r, from, to, count, &counts);
     smma_float_leave(state);

@@ -37,11 +37,11 @@ typedef struct {
    of lines. The head of the table goes before the first of all instructions. */
 static size_t print_table(const smma_instruction_table *table, const selection *of, bool every_n,
                           size_t *instructions) {
-  const char *beginnings = smma_beginnings_of(of->gpu);
+  const char *prefixes = smma_prefixes_of(of->gpu);
   size_t rows = 0, next;
   for (size_t i = 0; i < table->count; i = next) {
     next = i + 1;
-    if (!smma_begins_with_one(table->row[i].name, beginnings)) continue;
+    if (!smma_has_a_prefix(table->row[i].name, prefixes)) continue;
     if (!smma_passes_filter(&table->row[i], &of->filter)) continue;
     while (!every_n && next < table->count && same_but_for_n(&table->row[next - 1], &table->row[next])) next++;
     if (!*instructions) print_head();

@@ -9,18 +9,9 @@
 
 typedef struct {
   smma_compare_result *result;
-  size_t passes; /* number of products computed: for each target its own and two exact ones, for each result of the
-                    user's own an exact one */
-  bool stopped;
+  smma_passes passes; /* over products: for each target its own and two exact ones, for each result of the user's own an
+                         exact one */
 } study;
-
-static bool show_progress(size_t rows_done, size_t rows, void *context) {
-  study *x = context;
-  const smma_compare_request *r = x->result->request;
-  if (r->watch && r->watch(x->passes * rows + rows_done, (3 * r->targets + r->owns) * rows, r->context))
-    x->stopped = true;
-  return x->stopped;
-}
 
 /* ---- One target ---- */
 
@@ -28,10 +19,10 @@ static bool multiply(study *x, smma_product_target *t, smma_error *error) {
   smma_gemm_arguments g = t->product;
   smma_status status = SMMA_NO_MEMORY;
   void *neutral;
-  if (g.progress == NULL) g.progress = show_progress, g.progress_context = x;
+  if (!g.progress) g.progress = smma_watch_pass, g.progress_context = &x->passes;
   if (smma_complete_product(&g, &neutral)) status = smma_gemm(t->instruction, &g);
   free(neutral);
-  x->passes++;
+  x->passes.done++;
   return status == SMMA_OK || smma_fail(error, "%s", smma_status_text(status));
 }
 
@@ -45,9 +36,9 @@ static smma_encoded_matrix result_at(const smma_compare_result *x, size_t i) {
 static bool measure_end_to_end(study *x, size_t i, smma_error *error) {
   const smma_compare_request *r = x->result->request;
   const smma_encoded_matrix d = result_at(x->result, i);
-  const bool done = smma_error_against_exact(&r->a, &r->b, &d, show_progress, x, &x->result->error[i]);
-  x->passes++;
-  if (x->stopped) return smma_fail(error, "interrupted");
+  const bool done = smma_error_against_exact(&r->a, &r->b, &d, smma_watch_pass, &x->passes, &x->result->error[i]);
+  x->passes.done++;
+  if (x->passes.stopped) return smma_fail(error, "interrupted");
   return done || smma_no_memory(error);
 }
 
@@ -56,13 +47,13 @@ static bool measure_unit(study *x, size_t target, smma_error *error) {
   const smma_product_target *t = &x->result->request->target[target];
   const smma_encoded_matrix d = result_at(x->result, target);
   smma_encoded_matrix a, b;
-  double *of_a = NULL, *of_b = NULL;
+  void *of_a = NULL, *of_b = NULL;
   const double alpha = (double)(float)t->product.alpha;
   bool done = smma_target_numbers(t, true, alpha, &a, &of_a) && smma_target_numbers(t, false, 1, &b, &of_b) &&
-              smma_error_against_exact(&a, &b, &d, show_progress, x, &x->result->unit_error[target]);
-  x->passes++;
+              smma_error_against_exact(&a, &b, &d, smma_watch_pass, &x->passes, &x->result->unit_error[target]);
+  x->passes.done++;
   free(of_a), free(of_b);
-  if (x->stopped) return smma_fail(error, "interrupted");
+  if (x->passes.stopped) return smma_fail(error, "interrupted");
   return done || smma_no_memory(error);
 }
 
@@ -95,7 +86,7 @@ static bool check(const smma_compare_request *r, smma_error *error) {
 }
 
 bool smma_compare_run(const smma_compare_request *r, smma_compare_result *result, smma_error *error) {
-  study x = {.result = result};
+  study x = {result, {r->watch, r->context, 0, 3 * r->targets + r->owns, false}};
   if (!check(r, error)) return false;
   memset(result, 0, sizeof *result);
   result->request = r, result->same = true;

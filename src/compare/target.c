@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "gemm/element.h"
+#include "host/bits.h"
 #include "host/load.h"
 #include "isa/catalogue.h"
 #include "numerics/bound.h"
@@ -35,23 +36,27 @@ uint64_t smma_view_element(const smma_matrix_view *v, size_t row, size_t column)
 }
 
 bool smma_target_numbers(const smma_product_target *t, bool of_a, double factor, smma_encoded_matrix *matrix,
-                         double **numbers) {
+                         void **memory) {
   const smma_matrix_view x = smma_matrix_view_of(t, of_a ? SMMA_VIEW_A : SMMA_VIEW_B);
   const smma_matrix_view scale = smma_matrix_view_of(t, of_a ? SMMA_VIEW_SCALE_A : SMMA_VIEW_SCALE_B);
   const size_t block = (size_t)t->instruction->scale_block;
-  *numbers = NULL;
+  const bool multiplies = block || factor != 1;
+  const smma_format format = multiplies ? SMMA_F64 : x.format;
+  *memory = NULL;
   *matrix = (smma_encoded_matrix){x.format, x.rows, x.columns, x.data};
-  if (!block && factor == 1 && x.order == SMMA_ROW_MAJOR && x.leading == x.columns) return true;
-  *numbers = calloc(x.rows * x.columns + 1, sizeof **numbers);
-  *matrix = (smma_encoded_matrix){SMMA_F64, x.rows, x.columns, *numbers};
-  for (size_t row = 0; *numbers && row < x.rows; row++)
+  if (!multiplies && x.order == SMMA_ROW_MAJOR && x.leading == x.columns) return true;
+  *memory = calloc(x.rows * x.columns + 1, smma_format_bytes(format));
+  *matrix = (smma_encoded_matrix){format, x.rows, x.columns, *memory};
+  for (size_t row = 0; *memory && row < x.rows; row++)
     for (size_t column = 0; column < x.columns; column++) {
       const size_t k = of_a ? column : row, line = of_a ? row : column;
-      double *to = &(*numbers)[row * x.columns + column];
-      *to = factor * smma_format_decode(x.format, smma_view_element(&x, row, column));
-      if (block) *to *= smma_format_decode(scale.format, smma_view_element(&scale, line, k / block));
+      const uint64_t element = smma_view_element(&x, row, column);
+      double number = multiplies ? factor * smma_format_decode(x.format, element) : 0;
+      if (block) number *= smma_format_decode(scale.format, smma_view_element(&scale, line, k / block));
+      smma_store(smma_format_bytes(format), *memory, row * x.columns + column,
+                 multiplies ? smma_bits_of_f64(number) : element);
     }
-  return *numbers;
+  return *memory;
 }
 
 /* Returns the first GPU that has the instruction. An extension of a CPU has only some of its architecture. */

@@ -45,10 +45,10 @@ smma_matrix_view smma_matrix_view_of(const smma_product_target *target, smma_vie
 uint64_t smma_view_element(const smma_matrix_view *view, size_t row, size_t column);
 
 /* Sets `*matrix` to A, or B, as a dense row-major matrix of its elements times `factor` and the scale factors of their
-   blocks, if the instruction has any. If that is not the product's own matrix, it is in FP64 at `*numbers`, which the
-   caller frees. Factors of a plan's parts are left out. Returns false if memory runs out. */
+   blocks, if the instruction has any; the products are in FP64. If that is not the product's own matrix, it is at
+   `*memory`, which the caller frees. Factors of a plan's parts are left out. Returns false if memory runs out. */
 bool smma_target_numbers(const smma_product_target *target, bool of_a, double factor, smma_encoded_matrix *matrix,
-                         double **numbers);
+                         void **memory);
 
 /* Finds the preferred instruction for the formats on every architecture that has one with an error bound, labelled with
    the first GPU of the architecture. Fills in labels and instructions, and returns the number of targets. */

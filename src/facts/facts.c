@@ -91,13 +91,13 @@ smma_datum *smma_instruction_datum(const smma_instruction *i) {
 
 smma_datum *smma_instructions_datum(const char *gpu, const smma_format_filter *filter) {
   const smma_arch_id only = gpu ? smma_find_arch(gpu) : SMMA_ARCH_COUNT;
-  const char *beginnings = smma_beginnings_of(gpu);
+  const char *prefixes = smma_prefixes_of(gpu);
   smma_datum *list = smma_datum_list();
   for (int a = 0; a < SMMA_ARCH_COUNT; a++) {
     const smma_instruction_table *table = smma_architectures[a].table;
     if (gpu ? a != (int)only : !smma_architectures[a].listed) continue;
     for (size_t i = 0; i < table->count; i++)
-      if (smma_begins_with_one(table->row[i].name, beginnings) && smma_passes_filter(&table->row[i], filter))
+      if (smma_has_a_prefix(table->row[i].name, prefixes) && smma_passes_filter(&table->row[i], filter))
         smma_datum_append(list, smma_instruction_datum(&table->row[i]));
   }
   return list;
@@ -106,9 +106,9 @@ smma_datum *smma_instructions_datum(const char *gpu, const smma_format_filter *f
 /* Reports whether an instruction of the GPU passes the filter. */
 static bool has_instruction(const char *gpu, smma_arch_id arch, const smma_format_filter *filter) {
   const smma_instruction_table *table = smma_architectures[arch].table;
-  const char *beginnings = smma_beginnings_of(gpu);
+  const char *prefixes = smma_prefixes_of(gpu);
   for (size_t i = 0; i < table->count; i++)
-    if (smma_passes_filter(&table->row[i], filter) && smma_begins_with_one(table->row[i].name, beginnings)) return true;
+    if (smma_passes_filter(&table->row[i], filter) && smma_has_a_prefix(table->row[i].name, prefixes)) return true;
   return false;
 }
 

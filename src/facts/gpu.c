@@ -62,11 +62,11 @@ smma_datum *smma_gpu_datum(const char *name) {
   const smma_architecture *a = &smma_architectures[smma_find_arch(name)];
   smma_datum *gpu = smma_datum_record(), *sums = smma_datum_list(), *evidence = smma_datum_list(),
              *questions = smma_datum_list();
-  const char *beginnings = smma_beginnings_of(name);
+  const char *prefixes = smma_prefixes_of(name);
   instruction_sum sum[MOST_SUMS];
   size_t count = 0, instructions = 0;
   for (const smma_instruction *i = a->table->row; i < a->table->row + a->table->count; i++) {
-    if (!smma_begins_with_one(i->name, beginnings)) continue;
+    if (!smma_has_a_prefix(i->name, prefixes)) continue;
     instructions++;
     count = add_instruction(sum, count, i);
     add_texts(evidence, i->rule->evidence);

@@ -10,7 +10,7 @@
 
 const smma_gpu smma_gpus[] = {
 #define SMMA_GPU(name, symbol) {name, SMMA_ARCH_##symbol, NULL},
-#define SMMA_FEATURE(name, symbol, beginnings) {name, SMMA_ARCH_##symbol, beginnings},
+#define SMMA_FEATURE(name, symbol, prefixes) {name, SMMA_ARCH_##symbol, prefixes},
 #define SMMA_GPU_WITHOUT_MODEL(...)
 #include "isa/gpus.def"
 #undef SMMA_GPU
@@ -109,18 +109,18 @@ smma_arch_id smma_find_arch(const char *name) {
   return gpu && has_model ? gpu->arch : SMMA_ARCH_COUNT;
 }
 
-const char *smma_beginnings_of(const char *name) {
+const char *smma_prefixes_of(const char *name) {
   const smma_gpu *gpu;
   bool has_model;
   if (!name) return NULL;
   name = smma_without_brand(name);
   gpu = arch_named(name) == SMMA_ARCH_COUNT ? smma_find_gpu(name, &has_model) : NULL;
-  return gpu ? gpu->beginnings : NULL;
+  return gpu ? gpu->prefixes : NULL;
 }
 
-bool smma_begins_with_one(const char *instruction, const char *beginnings) {
-  if (!beginnings) return true;
-  for (const char *word = beginnings; *word; word += *word == ' ') {
+bool smma_has_a_prefix(const char *instruction, const char *prefixes) {
+  if (!prefixes) return true;
+  for (const char *word = prefixes; *word; word += *word == ' ') {
     const size_t length = strcspn(word, " ");
     if (strncmp(instruction, word, length) == 0) return true;
     word += length;
@@ -129,7 +129,7 @@ bool smma_begins_with_one(const char *instruction, const char *beginnings) {
 }
 
 bool smma_gpu_has(const char *name, const char *instruction) {
-  return smma_begins_with_one(instruction, smma_beginnings_of(name));
+  return smma_has_a_prefix(instruction, smma_prefixes_of(name));
 }
 
 /* ---- Instructions ---- */

@@ -15,7 +15,7 @@
 typedef struct {
   const char *name;
   smma_arch_id arch;
-  const char *beginnings; /* an extension has only instructions whose names begin with one of these words; else NULL */
+  const char *prefixes; /* an extension has only instructions whose names have one of these prefixes; else NULL */
 } smma_gpu;
 
 /* smma_gpus are the GPUs with a model, in the order of gpus.def. smma_gpus_without_model are the GPUs without a model,
@@ -66,16 +66,15 @@ const smma_gpu *smma_find_gpu(const char *name, bool *has_model);
    no such architecture, and no such GPU with a model. */
 smma_arch_id smma_find_arch(const char *gpu_or_arch);
 
-/* Returns the words with one of which the name of an instruction of its architecture's table must begin for the GPU or
-   architecture to have it: an extension of a CPU, such as AMX, has only some. NULL for any other name, and for NULL:
-   it has all. */
-const char *smma_beginnings_of(const char *gpu_or_arch);
+/* Returns the prefixes of the names of the instructions that an extension of a CPU has, such as AMX, separated by
+   spaces. Returns NULL for any other name, and for NULL: a GPU or architecture has all instructions of its table. */
+const char *smma_prefixes_of(const char *gpu_or_arch);
 
-/* Reports whether an instruction's name begins with one of the words, or `beginnings` is NULL. */
-bool smma_begins_with_one(const char *instruction, const char *beginnings);
+/* Reports whether an instruction's name has one of the prefixes. NULL: true. */
+bool smma_has_a_prefix(const char *instruction, const char *prefixes);
 
 /* Reports whether the GPU or architecture has this instruction of its architecture's table. To ask about many, call
-   smma_beginnings_of once: the search for the GPU takes some microseconds. */
+   smma_prefixes_of once: the search for the GPU takes some microseconds. */
 bool smma_gpu_has(const char *gpu_or_arch, const char *instruction);
 
 #endif

@@ -212,13 +212,13 @@ static bool multiplies(const smma_instruction *i) {
 /* Lists the formats that the GPU multiplies, with or without scale factors, as "e4m3->f32, e4m3->f16, ...".
    Lists only products in which A and B have the same format. */
 static void list_formats(const char *gpu, const smma_instruction_table *table, bool scaled, char *text, size_t size) {
-  const char *beginnings = smma_beginnings_of(gpu);
+  const char *prefixes = smma_prefixes_of(gpu);
   size_t used = 0;
   text[0] = 0;
   for (size_t i = 0; i < table->count; i++) {
     smma_formats f = formats_of(&table->row[i]), earlier;
     bool seen = f.a != f.b || (f.scale_block != 0) != scaled || !multiplies(&table->row[i]) ||
-                !smma_begins_with_one(table->row[i].name, beginnings);
+                !smma_has_a_prefix(table->row[i].name, prefixes);
     char name[SMMA_INPUT_TEXT_SIZE];
     for (size_t j = 0; j < i && !seen; j++) earlier = formats_of(&table->row[j]), seen = same_formats(&earlier, &f);
     if (seen || used >= size) continue;
@@ -235,17 +235,17 @@ const smma_instruction *smma_resolve_formats(const char *gpu, const smma_formats
   smma_arch_id arch = smma_resolve_arch(gpu, error);
   const smma_instruction_table *table;
   const smma_instruction *found = NULL, *other = NULL;
-  const char *candidates, *beginnings;
+  const char *candidates, *prefixes;
   char list[512], a[SMMA_INPUT_TEXT_SIZE], b[SMMA_INPUT_TEXT_SIZE], end[SMMA_NAME_SIZE];
   smma_formats single = *f;
   bool rounds = false; /* a plan can round results in f32 to D's format */
   single.d = SMMA_F32;
   if (arch == SMMA_ARCH_COUNT) return NULL;
   table = smma_architectures[arch].table;
-  beginnings = smma_beginnings_of(gpu);
+  prefixes = smma_prefixes_of(gpu);
   for (size_t i = 0; i < table->count; i++) {
     smma_formats has = formats_of(&table->row[i]);
-    if (!smma_begins_with_one(table->row[i].name, beginnings)) continue;
+    if (!smma_has_a_prefix(table->row[i].name, prefixes)) continue;
     rounds |= same_formats(&has, &single) && !smma_is_integer(f->d);
     if (!same_formats(&has, f)) continue;
     if (!multiplies(&table->row[i]))

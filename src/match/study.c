@@ -346,10 +346,10 @@ static bool add_instruction(smma_match_study *x, const smma_instruction *i, smma
 /* Adds the dense instructions of a GPU or architecture; a sparse instruction does not multiply two whole matrices. */
 static bool add_gpu(smma_match_study *x, const char *gpu, smma_error *error) {
   const smma_arch_id arch = smma_find_arch(gpu);
-  const char *beginnings = smma_beginnings_of(gpu);
+  const char *prefixes = smma_prefixes_of(gpu);
   const smma_instruction *i;
   for (size_t n = 0; (i = smma_catalogue_at(n)); n++)
-    if (i->arch == arch && !i->sparse && smma_begins_with_one(i->name, beginnings) && !add_instruction(x, i, error))
+    if (i->arch == arch && !i->sparse && smma_has_a_prefix(i->name, prefixes) && !add_instruction(x, i, error))
       return false;
   return true;
 }

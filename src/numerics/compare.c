@@ -139,7 +139,7 @@ bool smma_error_against_exact(const smma_encoded_matrix *a, const smma_encoded_m
                               smma_watcher *watch, void *context, smma_product_error *error) {
   row_sums *row = calloc(d->rows + 1, sizeof *row);
   against_exact x = {d, row, -greatest_exponent(a) - greatest_exponent(b)};
-  const bool memory = row && smma_exact_tiles(a, b, smma_default_threads(), add_tile, &x, watch, context);
+  const bool memory = row && smma_exact_tiles(a, b, true, smma_default_threads(), add_tile, &x, watch, context);
   if (memory) *error = combine(row, d);
   free(row);
   return memory;

@@ -37,8 +37,8 @@ typedef struct {
 } smma_product_error;
 
 /* Sets `*error` to the errors of d against the exact a * b. `a` and `b` are the matrices that d was computed from, or
-   these before they were rounded. One thread calls `watch`, unless it is NULL, with the number of rows done. If `watch`
-   returns true, this ends early, and `*error` means nothing. Returns false only if memory runs out. */
+   these before they were rounded. The calling thread calls `watch`, unless it is NULL, with the number of rows done. If
+   `watch` returns true, this ends early, and `*error` means nothing. Returns false only if memory runs out. */
 bool smma_error_against_exact(const smma_encoded_matrix *a, const smma_encoded_matrix *b, const smma_encoded_matrix *d,
                               smma_watcher *watch, void *context, smma_product_error *error);
 

@@ -85,26 +85,36 @@ static bool add_lines(smma_wide *sum, const line *x, const line *y, int count) {
   return true;
 }
 
-smma_exact_element *smma_exact_tile_compute(smma_exact_tile *t, const smma_encoded_matrix *a,
-                                            const smma_encoded_matrix *b, size_t row, size_t rows, size_t column,
-                                            size_t columns) {
-  for (size_t n = 0; n < rows * columns; n++) {
+static void clear(smma_exact_tile *t, size_t elements) {
+  for (size_t n = 0; n < elements; n++) {
     smma_wide_clear(&t->sum[n].sum);
     t->sum[n].finite = true;
   }
-  for (size_t k = 0; k < a->columns; k += BLOCK) {
-    const int count = a->columns - k < BLOCK ? (int)(a->columns - k) : BLOCK;
-    for (size_t i = 0; i < rows; i++) take_line(&t->row[i], a, row + i, k, true, count);
-    for (size_t j = 0; j < columns; j++) take_line(&t->column[j], b, k, column + j, false, count);
-    for (size_t i = 0; i < rows; i++)
-      for (size_t j = 0; j < columns; j++) {
-        smma_exact_element *const to = &t->sum[i * columns + j];
-        if (!t->row[i].finite || !t->column[j].finite) to->finite = false;
-        if (!to->finite || add_lines(&to->sum, &t->row[i], &t->column[j], count)) continue;
+}
+
+/* Adds the products of BLOCK indices k, or fewer at the end, from `k` on. */
+static void add_block(smma_exact_tile *t, const smma_encoded_matrix *a, const smma_encoded_matrix *b, size_t k,
+                      size_t row, size_t rows, size_t column, size_t columns) {
+  const int count = a->columns - k < BLOCK ? (int)(a->columns - k) : BLOCK;
+  for (size_t i = 0; i < rows; i++) take_line(&t->row[i], a, row + i, k, true, count);
+  for (size_t j = 0; j < columns; j++) take_line(&t->column[j], b, k, column + j, false, count);
+  for (size_t i = 0; i < rows; i++)
+    for (size_t j = 0; j < columns; j++) {
+      smma_exact_element *const to = &t->sum[i * columns + j];
+      if (!t->row[i].finite || !t->column[j].finite) to->finite = false;
+      if (!to->finite) continue;
+      if (!add_lines(&to->sum, &t->row[i], &t->column[j], count))
         for (size_t n = k; n < k + (size_t)count; n++)
           smma_wide_add_product(&to->sum, smma_matrix_number(a, row + i, n), smma_matrix_number(b, n, column + j));
-      }
-  }
+      smma_wide_carry(&to->sum);
+    }
+}
+
+smma_exact_element *smma_exact_tile_compute(smma_exact_tile *t, const smma_encoded_matrix *a,
+                                            const smma_encoded_matrix *b, size_t row, size_t rows, size_t column,
+                                            size_t columns) {
+  clear(t, rows * columns);
+  for (size_t k = 0; k < a->columns; k += BLOCK) add_block(t, a, b, k, row, rows, column, columns);
   return t->sum;
 }
 
@@ -112,40 +122,73 @@ smma_exact_element *smma_exact_tile_compute(smma_exact_tile *t, const smma_encod
 
 typedef struct {
   const smma_encoded_matrix *a, *b;
+  size_t height, width, bands, strips; /* size of a tile, unless the matrix ends; number of tiles in either direction */
   smma_exact_receiver *receive;
   void *context;
   smma_watcher *watch;
   void *context_of_watch;
-  size_t done; /* number of elements */
+  size_t done; /* number of products */
   bool stopped;
 } exact_tiles;
 
-/* Computes `count` rows, tile by tile, until the product is stopped. */
-static void compute_rows(exact_tiles *x, smma_exact_tile *tile, size_t first, size_t count) {
-  const size_t all = x->b->columns;
-  for (size_t j = 0; j < all; j += SMMA_EXACT_TILE) {
-    const size_t columns = all - j < SMMA_EXACT_TILE ? all - j : SMMA_EXACT_TILE;
-    bool stopped;
-    size_t done;
+static bool is_stopped(const exact_tiles *x) {
+  bool stopped;
 #pragma omp atomic read
-    stopped = x->stopped;
-    if (stopped) return;
-    x->receive(smma_exact_tile_compute(tile, x->a, x->b, first, count, j, columns), first, count, j, columns,
-               x->context);
-#pragma omp atomic capture
-    done = x->done += count * columns;
-    if (!x->watch || smma_this_thread() != 0 || !x->watch(done / all, x->a->rows, x->context_of_watch)) continue;
-#pragma omp atomic write
-    x->stopped = true;
-  }
+  stopped = x->stopped;
+  return stopped;
 }
 
-bool smma_exact_tiles(const smma_encoded_matrix *a, const smma_encoded_matrix *b, int threads,
+/* Adds to the number of products done, and tells the watcher. */
+static void watch_products(exact_tiles *x, size_t count) {
+  const size_t each = x->a->columns * x->b->columns; /* products of a row */
+  size_t done;
+#pragma omp atomic capture
+  done = x->done += count;
+  if (!x->watch || smma_this_thread() != 0 || !x->watch(done / each, x->a->rows, x->context_of_watch)) return;
+#pragma omp atomic write
+  x->stopped = true;
+}
+
+/* Computes a tile, unless the work is stopped before its end. */
+static void compute_tile(exact_tiles *x, smma_exact_tile *tile, size_t band, size_t strip) {
+  const size_t row = band * x->height, column = strip * x->width;
+  const size_t rows = x->a->rows - row < x->height ? x->a->rows - row : x->height;
+  const size_t columns = x->b->columns - column < x->width ? x->b->columns - column : x->width;
+  clear(tile, rows * columns);
+  for (size_t k = 0; k < x->a->columns && !is_stopped(x); k += BLOCK) {
+    const size_t count = x->a->columns - k < BLOCK ? x->a->columns - k : BLOCK;
+    add_block(tile, x->a, x->b, k, row, rows, column, columns);
+    watch_products(x, rows * columns * count);
+  }
+  if (!is_stopped(x)) x->receive(tile->sum, row, rows, column, columns, x->context);
+}
+
+/* Returns the side of tiles that divide `length` into at least `parts` parts, if it is that long. */
+static size_t side_of_tile(size_t length, size_t parts) {
+  const size_t side = length / parts;
+  return side < 1 ? 1 : side < SMMA_EXACT_TILE ? side : SMMA_EXACT_TILE;
+}
+
+static size_t count_parts(size_t length, size_t side) { return (length + side - 1) / side; }
+
+/* Chooses the size of tiles, so that each of `threads` threads gets work if there are so many elements. Rows are
+   divided if columns do not suffice, because each band takes all of B apart anew. */
+static void choose_tiles(exact_tiles *x, bool whole_rows, size_t threads) {
+  const size_t rows = x->a->rows, columns = x->b->columns, parts = whole_rows ? threads : 2 * threads;
+  x->height = side_of_tile(rows, whole_rows ? parts : 1), x->bands = count_parts(rows, x->height);
+  x->width = side_of_tile(columns, whole_rows || !x->bands ? 1 : count_parts(parts, x->bands));
+  x->strips = count_parts(columns, x->width);
+  if (whole_rows || !x->strips || x->bands * x->strips >= parts) return;
+  x->height = side_of_tile(rows, count_parts(parts, x->strips)), x->bands = count_parts(rows, x->height);
+}
+
+bool smma_exact_tiles(const smma_encoded_matrix *a, const smma_encoded_matrix *b, bool whole_rows, int threads,
                       smma_exact_receiver *receive, void *context, smma_watcher *watch, void *context_of_watch) {
-  const size_t rows = a->rows, each = (rows + (size_t)threads - 1) / (size_t)threads; /* for a thread */
-  const size_t height = each < 1 ? 1 : each < SMMA_EXACT_TILE ? each : SMMA_EXACT_TILE;
-  exact_tiles x = {a, b, receive, context, watch, context_of_watch, 0, false};
+  exact_tiles x = {a, b, 0, 0, 0, 0, receive, context, watch, context_of_watch, 0, false};
   bool memory = true;
+  choose_tiles(&x, whole_rows, (size_t)threads);
+  const size_t each = whole_rows ? x.strips : 1, pieces = x.bands * x.strips / (each + !each);
+  if (pieces < (size_t)threads) threads = pieces ? (int)pieces : 1;
 #pragma omp parallel num_threads(threads)
   {
     smma_exact_tile *tile = smma_exact_tile_create();
@@ -154,8 +197,9 @@ bool smma_exact_tiles(const smma_encoded_matrix *a, const smma_encoded_matrix *b
       memory = false;
     }
 #pragma omp for schedule(dynamic)
-    for (size_t i = 0; i < rows; i += height)
-      if (tile) compute_rows(&x, tile, i, rows - i < height ? rows - i : height);
+    for (size_t piece = 0; piece < pieces; piece++)
+      for (size_t n = piece * each; tile && n < (piece + 1) * each; n++)
+        compute_tile(&x, tile, n / x.strips, n % x.strips);
     smma_exact_tile_free(tile);
   }
   return memory;

@@ -45,10 +45,11 @@ smma_exact_element *smma_exact_tile_compute(smma_exact_tile *tile, const smma_en
 typedef void smma_exact_receiver(smma_exact_element *element, size_t row, size_t rows, size_t column, size_t columns,
                                  void *context);
 
-/* Computes all elements of a * b on `threads` threads, and passes each tile to `receive`. One thread calls `watch`,
-   unless it is NULL, with the number of rows done. If `watch` returns true, this ends early. Returns false only if
-   memory runs out. */
-bool smma_exact_tiles(const smma_encoded_matrix *a, const smma_encoded_matrix *b, int threads,
+/* Computes all elements of a * b on `threads` threads, and passes each tile to `receive`. If `whole_rows`, one thread
+   computes all tiles of a row, from left to right; otherwise the tiles come in any order. The calling thread calls
+   `watch`, unless it is NULL, with the number of rows done. If `watch` returns true, this ends early. Returns false
+   only if memory runs out. */
+bool smma_exact_tiles(const smma_encoded_matrix *a, const smma_encoded_matrix *b, bool whole_rows, int threads,
                       smma_exact_receiver *receive, void *context, smma_watcher *watch, void *context_of_watch);
 
 #endif

@@ -42,14 +42,15 @@ typedef struct {
   double max, min;                 /* the format's greatest and least number */
   double beyond;                   /* the least magnitude that does not round to a finite number */
   bool narrow;                     /* an encoding is one byte, sign and magnitude */
-  double value[256];               /* value of each encoding, if it is one byte and encodings are decoded */
-  float factor_value[128];         /* value of each encoding of UE4M3, if factors have that format */
-  double *amax;                    /* greatest magnitude of each block; with zero points, its greatest number or 0 */
-  double *least;                   /* with zero points: each block's least number or 0 */
-  float *scale;                    /* for each block: the number that multiplies elements before they are rounded */
-  float *element;                  /* for each block: the factor that restores the values */
-  float *zero;                     /* with zero points: the zero point of each block */
-  unsigned char *code;             /* for each block: the factor as UE8M0 or UE4M3 */
+  double
+      value[256]; /* value of each encoding of one byte, if rule->random, operand->measure or rule->compute need it */
+  float factor_value[128]; /* value of each encoding of UE4M3, if factors have that format */
+  double *amax;            /* greatest magnitude of each block; with zero points, its greatest number or 0 */
+  double *least;           /* with zero points: each block's least number or 0 */
+  float *scale;            /* for each block: the number that multiplies elements before they are rounded */
+  float *element;          /* for each block: the factor that restores the values */
+  float *zero;             /* with zero points: the zero point of each block */
+  unsigned char *code;     /* for each block: the factor as UE8M0 or UE4M3 */
   smma_first_level *first; /* first-level factors of the tensor or of each line, if there are two levels of factors */
   const smma_number_formula *number; /* the formula of FP32 factors */
   bool makes_zeros_positive;         /* -0 becomes 0 */

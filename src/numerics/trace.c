@@ -485,7 +485,7 @@ smma_status smma_sums_all_products(const smma_instruction *instruction, const sm
   const size_t indices = trace.schedule.steps * (size_t)trace.operation.k;
   size_t summed = 0;
   for (size_t n = 0; status == SMMA_OK && n < indices; n++) summed += trace.schedule.k[n] != SMMA_NO_PRODUCT;
-  *sums = status == SMMA_OK && summed == product->k && !t.multiplier.part_k &&
+  *sums = status == SMMA_OK && summed == product->k && !t.multiplier.part_k && t.multiplier.a.factor == 1 &&
           smma_products_of(&trace.operation.rule) == SMMA_PRODUCT_MULTIPLIED;
   end(&t);
   smma_trace_free(&trace);
@@ -494,7 +494,7 @@ smma_status smma_sums_all_products(const smma_instruction *instruction, const sm
 
 smma_status smma_element_error(const smma_instruction *instruction, const smma_gemm_arguments *product, size_t i,
                                size_t j, uint64_t result, const smma_exact_element *sum, smma_error_of_element *error) {
-  const bool known = sum && sum->finite; /* otherwise it is only known that there are NaN or infinite operands */
+  const bool known = sum && sum->finite; /* of others, NaN and infinite products are counted */
   smma_trace trace;
   tracer t = {.trace = &trace};
   uint64_t d = 0;

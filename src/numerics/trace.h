@@ -54,9 +54,9 @@ typedef struct {
   double exact, error; /* error: the result minus the exact value; not finite if one of them is not */
 } smma_error_of_element;
 
-/* Sets `*sums` to whether each element sums a[k] b[k] for every k, with only the scale factors of an instruction's
-   blocks: true unless the instruction counts bits, or the product's plan has factors of parts or omits some k. Errors:
-   as smma_trace_element. */
+/* Sets `*sums` to whether each element sums a[k] b[k] for every k, with no factors but those of an instruction's
+   blocks: true unless the instruction counts bits, alpha multiplies the operands, or the product's plan has factors of
+   parts or omits some k. Errors: as smma_trace_element. */
 smma_status smma_sums_all_products(const smma_instruction *instruction, const smma_gemm_arguments *product, bool *sums);
 
 /* Sets `*error` to the error of `result`, an encoding in D's format, against the exact element (i, j) of the product

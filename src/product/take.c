@@ -230,6 +230,9 @@ static size_t blocks_beyond(const smma_blocks *b, const double *exact, bool alon
   return count;
 }
 
+/* Matrices with more elements than this are compared by all threads. */
+enum { PARALLEL = 1 << 16 };
+
 /* Sets `number` to the value of each encoding. */
 static void decode_all(smma_format format, double number[256]) {
   for (unsigned i = 0; i < 256; i++) number[i] = smma_format_decode(format, i);
@@ -241,11 +244,11 @@ static smma_conversion loss_of_blocks(const smma_blocks *b, const double *exact,
                                       const smma_block_format *format) {
   const uint8_t *values = b->values.data, *scales = b->scales.data;
   const size_t rows = b->values.rows, columns = b->values.columns, block = (size_t)format->block;
-  const int threads = smma_default_threads();
+  const int threads = rows * columns > PARALLEL ? smma_default_threads() : 1;
   size_t changed = 0, zero = 0, nan = 0, saturated = 0;
   double element[256], factor[256];
   decode_all(format->element, element), decode_all(format->scale, factor);
-#pragma omp parallel for num_threads(threads) if (rows * columns > 1 << 16) reduction(+ : changed, zero, nan, saturated)
+#pragma omp parallel for num_threads(threads) reduction(+ : changed, zero, nan, saturated)
   for (size_t row = 0; row < rows; row++)
     for (size_t column = 0; column < columns; column++) {
       const size_t i = row * columns + column, vector = along_rows ? row : column;

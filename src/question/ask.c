@@ -135,12 +135,12 @@ static bool consider(run *x, const smma_question *e, const smma_instruction *i) 
 }
 
 static bool ask_architecture(run *x, const smma_question *e, const smma_instruction_table *table) {
-  const char *beginnings = smma_beginnings_of(x->request->gpu);
+  const char *prefixes = smma_prefixes_of(x->request->gpu);
   smma_error why;
   x->asked_count = 0;
   for (size_t n = 0; n < table->count; n++) {
     const smma_instruction *i = &table->row[n];
-    if (!smma_begins_with_one(i->name, beginnings)) continue;
+    if (!smma_has_a_prefix(i->name, prefixes)) continue;
     if (!x->request->every && is_asked(x, i)) continue;
     if (smma_unit_computes(x->request->unit, i, &why) && !consider(x, e, i)) return false;
   }

@@ -27,13 +27,13 @@ static size_t keep_computed(const smma_campaign *c, const smma_instruction **lis
 
 static size_t list_all(const char *gpu, const smma_instruction **list) {
   const smma_arch_id arch = gpu ? smma_find_arch(gpu) : SMMA_ARCH_COUNT;
-  const char *beginnings = smma_beginnings_of(gpu);
+  const char *prefixes = smma_prefixes_of(gpu);
   size_t count = 0;
   for (int a = 0; a < SMMA_ARCH_COUNT; a++) {
     const smma_instruction_table *table = smma_architectures[a].table;
     if (gpu ? a != (int)arch : !smma_architectures[a].listed) continue;
     for (size_t n = 0; n < table->count; n++)
-      if (smma_begins_with_one(table->row[n].name, beginnings)) list[count++] = &table->row[n];
+      if (smma_has_a_prefix(table->row[n].name, prefixes)) list[count++] = &table->row[n];
   }
   return count;
 }

@@ -24,19 +24,10 @@ typedef struct {
   smma_gemm_arguments product[SMMA_MOST_TRACED];
   void *neutral[SMMA_MOST_TRACED], *d[SMMA_MOST_TRACED];
   size_t elements;
-  size_t passes; /* number of matrices computed: each target's product, then the errors if they are searched */
-  bool stopped;
+  smma_passes passes; /* over matrices: each target's product, then the errors if they are searched */
 } study;
 
 static bool searches_errors(const smma_trace_request *r) { return r->finds_error && r->targets + r->owns == 1; }
-
-static bool show_progress(size_t rows_done, size_t rows, void *context) {
-  study *x = context;
-  const smma_trace_request *r = x->request;
-  const size_t passes = r->targets + searches_errors(r);
-  if (r->watch && r->watch(x->passes * rows + rows_done, passes * rows, r->context)) x->stopped = true;
-  return x->stopped;
-}
 
 /* ---- Names ---- */
 
@@ -99,10 +90,10 @@ static bool compute(study *x, smma_error *error) {
     smma_gemm_arguments *g = &x->product[i];
     smma_status status = SMMA_NO_MEMORY;
     g->d = x->d[i] = calloc(x->elements + 1, smma_format_bytes(x->result->d_format));
-    if (!g->progress) g->progress = show_progress, g->progress_context = x;
+    if (!g->progress) g->progress = smma_watch_pass, g->progress_context = &x->passes;
     if (g->d) status = smma_gemm(x->request->target[i].instruction, g);
     if (status != SMMA_OK) return smma_fail(error, "%s", smma_status_text(status));
-    x->passes++;
+    x->passes.done++;
   }
   return x->result->whole = true;
 }
@@ -163,22 +154,21 @@ static void take_worst(study *x, named_result one, named_result other, worst *mo
 
 /* The errors of the elements of the first target's result. */
 typedef struct {
-  const study *study;
+  study *study;
   smma_error_of_element *error;
-  bool knows_sums; /* the exact elements are the sums of the products */
   bool memory;
 } errors_found;
 
-static void take_errors(smma_exact_element *sum, size_t row, size_t rows, size_t column, size_t columns,
-                        void *context) {
-  errors_found *found = context;
+/* Computes the errors of `rows` x `columns` elements. `sum` has the exact sums of their products; NULL: not known. */
+static void find_errors_of(const smma_exact_element *sum, size_t row, size_t rows, size_t column, size_t columns,
+                           errors_found *found) {
   const study *x = found->study;
   const size_t bytes = smma_format_bytes(x->result->d_format);
   bool done = true;
   for (size_t n = 0; n < rows * columns; n++) {
     const size_t i = row + n / columns, j = column + n % columns, at = i * x->request->n + j;
     done = smma_element_error(x->request->target[0].instruction, &x->product[0], i, j, smma_load(bytes, x->d[0], at),
-                              found->knows_sums ? &sum[n] : NULL, &found->error[at]) == SMMA_OK &&
+                              sum ? &sum[n] : NULL, &found->error[at]) == SMMA_OK &&
            done;
   }
   if (done) return;
@@ -186,18 +176,52 @@ static void take_errors(smma_exact_element *sum, size_t row, size_t rows, size_t
   found->memory = false;
 }
 
+static void take_tile(smma_exact_element *sum, size_t row, size_t rows, size_t column, size_t columns, void *found) {
+  find_errors_of(sum, row, rows, column, columns, found);
+}
+
+static void find_errors_by_tiles(errors_found *found) {
+  study *x = found->study;
+  const smma_product_target *t = &x->request->target[0];
+  smma_encoded_matrix a, b;
+  void *of_a = NULL, *of_b = NULL;
+  const bool done =
+      smma_target_numbers(t, true, 1, &a, &of_a) && smma_target_numbers(t, false, 1, &b, &of_b) &&
+      smma_exact_tiles(&a, &b, false, smma_threads(t->product.threads), take_tile, found, smma_watch_pass, &x->passes);
+  free(of_a), free(of_b);
+  if (!done) found->memory = false;
+}
+
+static void find_errors_one_by_one(errors_found *found) {
+  study *x = found->study;
+  const size_t m = x->request->m, n = x->request->n;
+  const int threads = smma_threads(x->product[0].threads);
+  size_t finished = 0;
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+  for (size_t at = 0; at < m * n; at++) {
+    bool stopped;
+    size_t done;
+#pragma omp atomic read
+    stopped = x->passes.stopped;
+    if (stopped) continue;
+    find_errors_of(NULL, at / n, 1, at % n, 1, found);
+#pragma omp atomic capture
+    done = ++finished;
+    if (smma_this_thread() == 0) smma_watch_pass(done / n, m, &x->passes);
+  }
+}
+
 /* Sets `error` to the errors of all elements of the first target's result. Returns false if memory runs out, or if the
    study is stopped. */
 static bool find_errors(study *x, smma_error_of_element *error) {
-  const smma_product_target *t = &x->request->target[0];
-  errors_found found = {.study = x, .error = error, .memory = true};
-  smma_encoded_matrix a, b;
-  double *of_a = NULL, *of_b = NULL;
-  const bool done = smma_sums_all_products(t->instruction, &x->product[0], &found.knows_sums) == SMMA_OK &&
-                    smma_target_numbers(t, true, 1, &a, &of_a) && smma_target_numbers(t, false, 1, &b, &of_b) &&
-                    smma_exact_tiles(&a, &b, smma_threads(t->product.threads), take_errors, &found, show_progress, x);
-  free(of_a), free(of_b);
-  return done && found.memory && !x->stopped;
+  errors_found found = {x, error, true};
+  bool sums;
+  if (smma_sums_all_products(x->request->target[0].instruction, &x->product[0], &sums) != SMMA_OK) return false;
+  if (sums)
+    find_errors_by_tiles(&found);
+  else
+    find_errors_one_by_one(&found);
+  return found.memory && !x->passes.stopped;
 }
 
 /* Chooses the element of the first target's result with the largest error. Elements whose exact value is not finite
@@ -325,7 +349,10 @@ static bool check(const smma_trace_request *r, smma_format d_format, smma_error 
 }
 
 bool smma_trace_run(const smma_trace_request *request, smma_trace_result *result, smma_error *error) {
-  study x = {.result = result, .request = request, .elements = request->m * request->n};
+  study x = {.result = result,
+             .request = request,
+             .elements = request->m * request->n,
+             .passes = {request->watch, request->context, 0, request->targets + searches_errors(request), false}};
   bool done = true;
   memset(result, 0, sizeof *result);
   result->request = request, result->d_format = smma_common_d(request->target, request->targets);
@@ -339,7 +366,7 @@ bool smma_trace_run(const smma_trace_request *request, smma_trace_result *result
   if (!request->is_chosen) done = done && compute(&x, error);
   if (!request->is_chosen && done) {
     if (searches_errors(request))
-      done = choose_largest_error(&x) || (x.stopped ? smma_fail(error, "interrupted") : smma_no_memory(error));
+      done = choose_largest_error(&x) || (x.passes.stopped ? smma_fail(error, "interrupted") : smma_no_memory(error));
     else
       choose_worst(&x);
   }

@@ -134,21 +134,21 @@ PyObject *python_gpus_of(PyObject *module, PyObject *arguments) {
    all listed architectures. The formats of A and B, and of D, may be None. */
 PyObject *python_catalogue(PyObject *module, PyObject *arguments) {
   PyObject *gpu, *list;
-  const char *in, *out, *beginnings;
+  const char *in, *out, *prefixes;
   smma_format_filter filter;
   smma_arch_id only;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "Ozz", &gpu, &in, &out)) return NULL;
   only = gpu == Py_None ? SMMA_ARCH_COUNT : arch_of(gpu);
   if (PyErr_Occurred() || !filter_of(in, out, &filter)) return NULL;
-  beginnings = gpu == Py_None ? NULL : smma_beginnings_of(text_of(gpu));
+  prefixes = gpu == Py_None ? NULL : smma_prefixes_of(text_of(gpu));
   list = PyList_New(0);
   for (int a = 0; list && a < SMMA_ARCH_COUNT; a++) {
     const smma_instruction_table *table = smma_architectures[a].table;
     if (gpu == Py_None ? !smma_architectures[a].listed : a != (int)only) continue;
     for (size_t i = 0; list && i < table->count; i++) {
       PyObject *handle;
-      if (!smma_begins_with_one(table->row[i].name, beginnings)) continue;
+      if (!smma_has_a_prefix(table->row[i].name, prefixes)) continue;
       if (!smma_passes_filter(&table->row[i], &filter)) continue;
       handle = handle_of(&table->row[i]);
       if (!handle || PyList_Append(list, handle) < 0) Py_CLEAR(list);

@@ -67,6 +67,7 @@ def quantized(axis, seed=0):
 LARGEST_ERROR = {
     "one chain": {"on": "H100"},
     "from C, with factors": {"on": "V100", "c": numbers((3, 4), 2).astype("f4"), "alpha": 0.3, "beta": 3.0},
+    "alpha on the operands": {"on": "H100", "alpha": 3.3, "scaling": "operands"},
     "a plan": {"on": "MI250X", "plan": TWO},
     "a plan that omits k": {"on": "H100", "plan": {"name": "some", "sum": [{"deal": "list", "list": [[[0, 90]]]}]}},
     "FP32 factors": {
