@@ -731,6 +731,28 @@ static void test_fractions_of_integers(void **state) {
   }
 }
 
+/* So many rows that factors of A are kept for some of them at a time: their bounds are those of single rows. */
+static void test_many_rows(void **state) {
+  enum { MANY = 1100, LONG = 1008 };
+  static uint16_t a[MANY * LONG], b[LONG];
+  static smma_bounded bounds[MANY];
+  const smma_instruction *i = find("V100", "mma.m8n8k4.f32.f16.f16.f32");
+  uint64_t seed = 5;
+  smma_gemm_arguments g;
+  (void)state;
+  for (size_t n = 0; n < MANY * LONG; n++) a[n] = (uint16_t)(random_bits(&seed) % 0x7800);
+  for (size_t n = 0; n < LONG; n++) b[n] = (uint16_t)(random_bits(&seed) % 0x3c00);
+  a[1040 * LONG + 7] = 0x7c00;
+  smma_gemm_defaults(&g, sizeof g);
+  g.m = MANY, g.n = 1, g.k = LONG, g.a = a, g.b = b;
+  assert_int_equal(smma_bound_rows(i, &g, SMMA_NO_FORMAT, 0, MANY, bounds), SMMA_OK);
+  for (size_t row = 0; row < MANY; row += row < 1030 ? 103 : 1) {
+    smma_bounded x;
+    assert_int_equal(smma_bound_rows(i, &g, SMMA_NO_FORMAT, row, 1, &x), SMMA_OK);
+    assert_memory_equal(&x, &bounds[row], sizeof x);
+  }
+}
+
 /* A plan's sum starts from beta C, which is clamped if it leaves the range of s32, whether or not sums wrap. */
 static void test_plans_from_c_of_integers(void **state) {
   static const char *const names[] = {"mma.m16n8k32.s32.s8.s8.s32", "mma.m16n8k32.satfinite.s32.s8.s8.s32"};
@@ -812,6 +834,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_not_idle),
       cmocka_unit_test(test_fractions_of_integers),
       cmocka_unit_test(test_plans_from_c_of_integers),
+      cmocka_unit_test(test_many_rows),
       cmocka_unit_test(test_envelope),
       cmocka_unit_test(test_plans),
       cmocka_unit_test(test_sums_of_compositions),

@@ -18,6 +18,9 @@ enum { LANES = SMMA_BOUND_LANES };
 /* Products with fewer scalar multiplications than this run on one thread, which is faster. */
 enum { SMALL_PRODUCTS = 1 << 20 };
 
+/* Bytes of the factors of rows of A that are kept for all columns. */
+enum { KEPT_BYTES = 1 << 25 };
+
 /* The product and the values that are the same for all its elements. */
 typedef struct {
   smma_multiplier multiplier;
@@ -26,16 +29,17 @@ typedef struct {
   size_t *lost, lost_count; /* indices k that the plan leaves out, and their number */
   double slack;             /* smma_bound_slack for these sums */
   double alpha, beta;
+  smma_bound_factor *a; /* the factors of some rows of A, each followed by +0 */
 } problem;
 
 /* The working memory of one thread: for a row of A and sixteen columns of B. */
 typedef struct {
-  smma_bound_factor *a;                     /* factors of the row, then +0 */
+  const smma_bound_factor *a;               /* factors of the row, then +0 */
+  bool special_a;                           /* the row holds a NaN or an infinity */
   smma_bound_factors *b;                    /* factors of the columns, then +0 */
   smma_bound_factor step_a[SMMA_MAXIMUM_K]; /* factors of one step, used if the plan does not take K in order */
   smma_bound_factors step_b[SMMA_MAXIMUM_K];
   smma_bound_sum *places; /* bounds of the accumulator, then of the registers */
-  smma_number *number;    /* the elements of one instruction, decoded */
   double column[LANES];   /* 1 if the column holds a NaN or an infinity */
 } workspace;
 
@@ -47,31 +51,51 @@ static double load_value(smma_format format, const void *array, size_t index) {
 
 /* ---- Operands ---- */
 
-/* Reads a row of A, or a column of B into a lane. For NaN and infinity, the factor's `used` has them and its `value` is
-   zero. */
-static void read_line(const problem *p, bool of_a, size_t line, workspace *w, int lane) {
+static const smma_number one = {1, 0, 0, SMMA_FINITE, 0}; /* the number 1 */
+
+/* Reads a row of A, or a column of B into a lane, into the one of `a` and `b` that is not NULL. For NaN and infinity,
+   the factor's `used` has them and its `value` is zero. */
+static void read_line(const problem *p, size_t line, smma_bound_factor *a, smma_bound_factors *b, int lane) {
   const smma_operation *o = &p->multiplier.operation;
-  const smma_number one = {1, 0, 0, SMMA_FINITE, 0};
-  smma_number scale[SMMA_MAXIMUM_K];
+  smma_number number[SMMA_MAXIMUM_K], scale[SMMA_MAXIMUM_K];
   const size_t k = (size_t)o->k;
   for (size_t first = 0; first < p->depth; first += k) {
-    smma_decode_vector(&p->multiplier, of_a, line, first, k, w->number);
-    if (o->scale_block) smma_decode_scales(&p->multiplier, of_a, line, first, k, scale);
+    smma_decode_vector(&p->multiplier, a, line, first, k, number);
+    if (o->scale_block) smma_decode_scales(&p->multiplier, a, line, first, k, scale);
     for (size_t i = 0; i < k; i++) {
       const smma_number s = o->scale_block ? scale[i / (size_t)o->scale_block] : one;
-      smma_bound_factor x = smma_bound_factor_of(o, of_a, w->number[i], s);
+      smma_bound_factor x = smma_bound_factor_of(o, a, number[i], s);
       if (!isfinite(x.used)) x.value = 0;
-      if (of_a) w->a[first + i] = x;
-      if (of_a) continue;
-      smma_bound_factors *b = &w->b[first + i];
-      b->value[lane] = x.value, b->used[lane] = x.used, b->lead[lane] = x.lead, b->unit[lane] = x.unit;
+      if (a) a[first + i] = x;
+      if (a) continue;
+      smma_bound_factors *to = &b[first + i];
+      to->value[lane] = x.value, to->used[lane] = x.used, to->lead[lane] = x.lead, to->unit[lane] = x.unit;
     }
   }
 }
 
+static smma_bound_factor *kept_row(const problem *p, size_t row) { return p->a + row * (p->depth + 1); }
+
+/* Reads rows of A, and puts +0 after each for steps that take fewer elements than an instruction has. */
+static void read_rows(const problem *p, size_t first, size_t rows) {
+  const smma_operation *o = &p->multiplier.operation;
+  const smma_bound_factor zero = smma_bound_factor_of(o, true, smma_decode(smma_encoding_of(o->a), 0), one);
+#pragma omp for schedule(static)
+  for (size_t i = 0; i < rows; i++) {
+    read_line(p, first + i, kept_row(p, i), NULL, 0);
+    kept_row(p, i)[p->depth] = zero;
+  }
+}
+
+static void take_row(const problem *p, size_t row, workspace *w) {
+  w->a = kept_row(p, row);
+  w->special_a = false;
+  for (size_t k = 0; k < p->depth; k++) w->special_a = w->special_a || !isfinite(w->a[k].used);
+}
+
 static void read_columns(const problem *p, size_t column, size_t columns, workspace *w) {
   memset(w->b, 0, p->depth * sizeof *w->b);
-  for (size_t j = 0; j < columns; j++) read_line(p, false, column + j, w, (int)j);
+  for (size_t j = 0; j < columns; j++) read_line(p, column + j, NULL, w->b, (int)j);
   for (int j = 0; j < LANES; j++) {
     w->column[j] = 0;
     for (size_t k = 0; k < p->depth; k++)
@@ -79,11 +103,8 @@ static void read_columns(const problem *p, size_t column, size_t columns, worksp
   }
 }
 
-static bool has_special(const problem *p, const workspace *w, double c, int lane) {
-  if (w->column[lane] != 0 || !isfinite(c)) return true;
-  for (size_t k = 0; k < p->depth; k++)
-    if (!isfinite(w->a[k].used)) return true;
-  return false;
+static bool has_special(const workspace *w, double c, int lane) {
+  return w->special_a || w->column[lane] != 0 || !isfinite(c);
 }
 
 /* ---- Sums ---- */
@@ -243,7 +264,7 @@ static smma_bound_operands operands_of(const problem *p, double c, size_t column
 static smma_bounded finish(const problem *p, const workspace *w, double c, size_t column, int lane, smma_bound_sum *s) {
   const smma_bound_operands with = operands_of(p, c, column);
   smma_bounded x;
-  if (has_special(p, w, c, lane)) {
+  if (has_special(w, c, lane)) {
     x.exact = special_of(p, w, c, lane), x.rest = 0;
     x.below = x.above = is_sure(p, s->size[lane], c) ? 0 : INFINITY;
     return x;
@@ -262,7 +283,7 @@ static void bound_columns(const problem *p, workspace *w, size_t first, size_t r
   smma_bound_sum start, sum;
   read_columns(p, column, columns, w);
   for (size_t i = 0; i < rows; i++) {
-    read_line(p, true, first + i, w, 0);
+    take_row(p, i, w);
     begin(p, first + i, column, columns, &start);
     sum = sum_steps(p, w, &start, first + i, column, columns);
     for (size_t j = 0; j < columns; j++)
@@ -305,13 +326,10 @@ static smma_bounded bound_integer(const problem *p, size_t i, size_t j) {
 
 /* ---- Rows ---- */
 
-/* Puts +0 after the last elements of w->a and w->b, for steps that take fewer elements than an instruction has. */
+/* Puts +0 after the last elements of w->b. */
 static void put_zero(const problem *p, workspace *w) {
   const smma_operation *o = &p->multiplier.operation;
-  const smma_number one = {1, 0, 0, SMMA_FINITE, 0};
-  const smma_bound_factor a = smma_bound_factor_of(o, true, smma_decode(smma_encoding_of(o->a), 0), one);
   const smma_bound_factor b = smma_bound_factor_of(o, false, smma_decode(smma_encoding_of(o->b), 0), one);
-  w->a[p->depth] = a;
   for (int j = 0; j < LANES; j++) {
     w->b[p->depth].value[j] = b.value, w->b[p->depth].used[j] = b.used;
     w->b[p->depth].lead[j] = b.lead, w->b[p->depth].unit[j] = b.unit;
@@ -319,17 +337,16 @@ static void put_zero(const problem *p, workspace *w) {
 }
 
 static bool make_workspace(const problem *p, workspace *w) {
-  w->a = calloc(p->depth + 1, sizeof *w->a);
   w->b = calloc(p->depth + 1, sizeof *w->b);
-  w->number = calloc(SMMA_MAXIMUM_K, sizeof *w->number);
   w->places = calloc(p->multiplier.schedule.registers + 1, sizeof *w->places);
-  if (w->a && w->b) put_zero(p, w);
-  return w->a && w->b && w->number && w->places;
+  if (w->b) put_zero(p, w);
+  return w->b && w->places;
 }
 
-static void free_workspace(workspace *w) { free(w->a), free(w->b), free(w->number), free(w->places); }
+static void free_workspace(workspace *w) { free(w->b), free(w->places); }
 
-static smma_status bound_all(const problem *p, size_t first, size_t rows, smma_bounded *bounds) {
+/* Bounds rows whose factors fit p->a. */
+static smma_status bound_some(const problem *p, size_t first, size_t rows, smma_bounded *bounds) {
   const size_t n = p->multiplier.with.n, panels = (n + LANES - 1) / LANES;
   int failed = 0;
 #pragma omp parallel num_threads(smma_default_threads()) if ((double)rows * (double)n * (double)p->depth >= \
@@ -337,6 +354,7 @@ static smma_status bound_all(const problem *p, size_t first, size_t rows, smma_b
   {
     workspace w;
     bool made = make_workspace(p, &w);
+    read_rows(p, first, rows);
 #pragma omp for schedule(dynamic)
     for (size_t panel = 0; panel < panels; panel++) {
       if (made) {
@@ -349,6 +367,17 @@ static smma_status bound_all(const problem *p, size_t first, size_t rows, smma_b
     free_workspace(&w);
   }
   return failed ? SMMA_NO_MEMORY : SMMA_OK;
+}
+
+static smma_status bound_all(problem *p, size_t first, size_t rows, smma_bounded *bounds) {
+  const size_t fit = KEPT_BYTES / ((p->depth + 1) * sizeof *p->a), most = fit < 1 ? 1 : fit < rows ? fit : rows;
+  smma_status status = SMMA_OK;
+  p->a = malloc((most + !most) * (p->depth + 1) * sizeof *p->a);
+  if (!p->a) return SMMA_NO_MEMORY;
+  for (size_t i = 0; i < rows && status == SMMA_OK; i += most)
+    status = bound_some(p, first + i, rows - i < most ? rows - i : most, bounds + i * p->multiplier.with.n);
+  free(p->a);
+  return status;
 }
 
 static void bound_integers(const problem *p, size_t first, size_t rows, smma_bounded *bounds) {
