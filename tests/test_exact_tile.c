@@ -204,8 +204,8 @@ static bool watch(size_t done, size_t all, void *context) {
   return false;
 }
 
-/* Each element is received once, from any number of threads; the last call of the watcher by one thread has all rows.
- */
+/* Each element is received once, whatever the number of threads is. With one thread, the watcher's last call reports
+   all rows. */
 static void test_receiving(void **unused) {
   static const size_t shapes[][3] = {{0, 3, 2},    {3, 0, 2},   {2, 3, 0},    {1, 1, 1030},  {1, 140, 9},  {150, 1, 9},
                                      {2, 130, 40}, {64, 64, 5}, {65, 129, 3}, {150, 140, 2}, {128, 7, 600}};

@@ -171,8 +171,8 @@ static size_t side_of_tile(size_t length, size_t parts) {
 
 static size_t count_parts(size_t length, size_t side) { return (length + side - 1) / side; }
 
-/* Chooses the size of tiles, so that each of `threads` threads gets work if there are so many elements. Rows are
-   divided if columns do not suffice, because each band takes all of B apart anew. */
+/* Chooses the size of tiles: each thread gets two or more if the product has enough elements. Rows are divided only if
+   columns do not suffice, because each band takes all of B apart anew. */
 static void choose_tiles(exact_tiles *x, bool whole_rows, size_t threads) {
   const size_t rows = x->a->rows, columns = x->b->columns, parts = whole_rows ? threads : 2 * threads;
   x->height = side_of_tile(rows, whole_rows ? parts : 1), x->bands = count_parts(rows, x->height);

@@ -237,8 +237,8 @@ typedef struct {
 suspended suspend_python(void);
 bool resume_python(suspended before);
 
-/* Implements smma_watcher: reports whether an exception, such as that of Control-C, has to end the work. In other
-   threads than that which called suspend_python it returns false. */
+/* Implements smma_watcher: reports whether an exception, such as that of Control-C, has to end the work. Call it in the
+   thread of suspend_python; in other threads it returns false. */
 bool see_interrupt(size_t done, size_t all, void *context);
 
 /* Ends the work of this thread's units after an exception; call it between suspend_python and resume_python. */
