@@ -1,5 +1,6 @@
 #include "numerics/compare.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -78,15 +79,17 @@ typedef struct {
   size_t count;                  /* number of finite elements */
 } row_sums;
 
-/* Returns the exponent of the largest finite element, or 0 without one. */
-static int greatest_exponent(const smma_encoded_matrix *m) {
-  double most = 0;
-  for (size_t i = 0; i < m->rows * m->columns; i++) {
-    const double x =
-        smma_format_decode(m->format, smma_load(smma_container_bytes(smma_encoding_of(m->format)), m->data, i));
-    if (isfinite(x)) most = fmax(most, fabs(x));
-  }
-  return most > 0 ? ilogb(most) : 0;
+/* Returns the greatest exponent of a finite element that is not zero; 0 without one. */
+static int greatest_exponent(const smma_encoded_matrix *m, int threads) {
+  int most = INT_MIN;
+#pragma omp parallel for num_threads(threads) reduction(max : most)
+  for (size_t row = 0; row < m->rows; row++)
+    for (size_t column = 0; column < m->columns; column++) {
+      const smma_number x = smma_matrix_number(m, row, column);
+      const int exponent = x.exponent - x.fraction_bits + smma_bit_length(x.significand) - 1;
+      if (x.kind == SMMA_FINITE && exponent > most) most = exponent;
+    }
+  return most == INT_MIN ? 0 : most;
 }
 
 /* Adds elements of a row. Squares are of numbers times 2^scale, so that they stay within range. */
@@ -137,9 +140,10 @@ static void add_tile(smma_exact_element *element, size_t row, size_t rows, size_
 
 bool smma_error_against_exact(const smma_encoded_matrix *a, const smma_encoded_matrix *b, const smma_encoded_matrix *d,
                               smma_watcher *watch, void *context, smma_product_error *error) {
+  const int threads = smma_default_threads();
   row_sums *row = calloc(d->rows + 1, sizeof *row);
-  against_exact x = {d, row, -greatest_exponent(a) - greatest_exponent(b)};
-  const bool memory = row && smma_exact_tiles(a, b, true, smma_default_threads(), add_tile, &x, watch, context);
+  against_exact x = {d, row, -greatest_exponent(a, threads) - greatest_exponent(b, threads)};
+  const bool memory = row && smma_exact_tiles(a, b, true, threads, add_tile, &x, watch, context);
   if (memory) *error = combine(row, d);
   free(row);
   return memory;
