@@ -263,10 +263,8 @@ typedef struct {
   uint64_t mask;          /* of an encoding's bits */
 } integer_rounder;
 
-static bool is_fixed_point(smma_encoding f) { return f.specials == SMMA_SPECIALS_INTEGER; }
-
 static integer_rounder integer_rounder_to(const conversion *c) {
-  const double each = is_fixed_point(c->to) ? 1 / smma_format_decode(c->to_format, 1) : 1;
+  const double each = smma_is_fixed_point(c->to_format) ? 1 / smma_format_decode(c->to_format, 1) : 1;
   return (integer_rounder){each, c->least.end * each, c->greatest.end * each, smma_low_bits(~(uint64_t)0, c->to.bits)};
 }
 
@@ -341,7 +339,7 @@ static inline __attribute__((always_inline)) void convert_vectors(const conversi
                                                                   smma_conversion *counts) {
   const float_rounder f = float_rounder_to(c, r);
   const integer_rounder integers = integer_rounder_to(c);
-  const bool to_integers = is_fixed_point(c->to);
+  const bool to_integers = smma_is_fixed_point(c->to_format);
   const size_t from_bytes = smma_container_bytes(c->from), to_bytes = smma_container_bytes(c->to);
   for (size_t first = 0; first < count; first += BLOCK) {
     const size_t n = count - first < BLOCK ? count - first : BLOCK;
@@ -405,7 +403,7 @@ static bool suits_table(const conversion *c, size_t count) {
 static bool suits_vectors(const conversion *c, bool fast) {
   const bool wide = c->from_format == SMMA_F64, nearest = c->rounding == SMMA_ROUND_NEAREST_EVEN;
   if (!wide && c->from_format != SMMA_F32) return false;
-  if (is_fixed_point(c->to)) return nearest && c->to.bits <= 32 && !c->to.ignored_bits;
+  if (smma_is_fixed_point(c->to_format)) return nearest && c->to.bits <= 32 && !c->to.ignored_bits;
   if (!fast) return false;
   return c->to_format == SMMA_F64 ? !wide
                                   : nearest && c->to.fraction_bits < (wide ? 22 : 23) && !smma_is_spelled(c->to_format);

@@ -66,7 +66,7 @@ const smma_gpu *smma_find_gpu(const char *name, bool *has_model);
    no such architecture, and no such GPU with a model. */
 smma_arch_id smma_find_arch(const char *gpu_or_arch);
 
-/* Returns the prefixes of the names of the instructions that an extension of a CPU has, such as AMX, separated by
+/* Returns the prefixes of the names of the instructions that an extension of a CPU, such as AMX, has, separated by
    spaces. Returns NULL for any other name, and for NULL: a GPU or architecture has all instructions of its table. */
 const char *smma_prefixes_of(const char *gpu_or_arch);
 

@@ -79,10 +79,13 @@ typedef struct {
   size_t count;                  /* number of finite elements */
 } row_sums;
 
+/* Matrices with more elements than this are read by several threads. */
+enum { PARALLEL = 1 << 16 };
+
 /* Returns the greatest exponent of a finite element that is not zero; 0 without one. */
 static int greatest_exponent(const smma_encoded_matrix *m, int threads) {
   int most = INT_MIN;
-#pragma omp parallel for num_threads(threads) reduction(max : most)
+#pragma omp parallel for num_threads(threads) if (m->rows * m->columns > PARALLEL) reduction(max : most)
   for (size_t row = 0; row < m->rows; row++)
     for (size_t column = 0; column < m->columns; column++) {
       const smma_number x = smma_matrix_number(m, row, column);

@@ -92,9 +92,9 @@ static void clear(smma_exact_tile *t, size_t elements) {
   }
 }
 
-/* Adds the products of BLOCK indices k, or fewer at the end, from `k` on. */
-static void add_block(smma_exact_tile *t, const smma_encoded_matrix *a, const smma_encoded_matrix *b, size_t k,
-                      size_t row, size_t rows, size_t column, size_t columns) {
+/* Adds the products of BLOCK indices k, or fewer at the end, from `k` on. Returns their number. */
+static size_t add_block(smma_exact_tile *t, const smma_encoded_matrix *a, const smma_encoded_matrix *b, size_t k,
+                        size_t row, size_t rows, size_t column, size_t columns) {
   const int count = a->columns - k < BLOCK ? (int)(a->columns - k) : BLOCK;
   for (size_t i = 0; i < rows; i++) take_line(&t->row[i], a, row + i, k, true, count);
   for (size_t j = 0; j < columns; j++) take_line(&t->column[j], b, k, column + j, false, count);
@@ -108,6 +108,7 @@ static void add_block(smma_exact_tile *t, const smma_encoded_matrix *a, const sm
           smma_wide_add_product(&to->sum, smma_matrix_number(a, row + i, n), smma_matrix_number(b, n, column + j));
       smma_wide_carry(&to->sum);
     }
+  return rows * columns * (size_t)count;
 }
 
 smma_exact_element *smma_exact_tile_compute(smma_exact_tile *t, const smma_encoded_matrix *a,
@@ -155,11 +156,8 @@ static void compute_tile(exact_tiles *x, smma_exact_tile *tile, size_t band, siz
   const size_t rows = x->a->rows - row < x->height ? x->a->rows - row : x->height;
   const size_t columns = x->b->columns - column < x->width ? x->b->columns - column : x->width;
   clear(tile, rows * columns);
-  for (size_t k = 0; k < x->a->columns && !is_stopped(x); k += BLOCK) {
-    const size_t count = x->a->columns - k < BLOCK ? x->a->columns - k : BLOCK;
-    add_block(tile, x->a, x->b, k, row, rows, column, columns);
-    watch_products(x, rows * columns * count);
-  }
+  for (size_t k = 0; k < x->a->columns && !is_stopped(x); k += BLOCK)
+    watch_products(x, add_block(tile, x->a, x->b, k, row, rows, column, columns));
   if (!is_stopped(x)) x->receive(tile->sum, row, rows, column, columns, x->context);
 }
 
@@ -172,7 +170,7 @@ static size_t side_of_tile(size_t length, size_t parts) {
 static size_t count_parts(size_t length, size_t side) { return (length + side - 1) / side; }
 
 /* Chooses the size of tiles: each thread gets two or more if the product has enough elements. Rows are divided only if
-   columns do not suffice, because each band takes all of B apart anew. */
+   columns do not suffice: the elements of a column of B lie far apart, so that taking B apart is slower. */
 static void choose_tiles(exact_tiles *x, bool whole_rows, size_t threads) {
   const size_t rows = x->a->rows, columns = x->b->columns, parts = whole_rows ? threads : 2 * threads;
   x->height = side_of_tile(rows, whole_rows ? parts : 1), x->bands = count_parts(rows, x->height);

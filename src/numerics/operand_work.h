@@ -42,8 +42,8 @@ typedef struct {
   double max, min;                 /* the format's greatest and least number */
   double beyond;                   /* the least magnitude that does not round to a finite number */
   bool narrow;                     /* an encoding is one byte, sign and magnitude */
-  double
-      value[256]; /* value of each encoding of one byte, if rule->random, operand->measure or rule->compute need it */
+  /* Value of each encoding of one byte, if rule->random, operand->measure or rule->compute need it. */
+  double value[256];
   float factor_value[128]; /* value of each encoding of UE4M3, if factors have that format */
   double *amax;            /* greatest magnitude of each block; with zero points, its greatest number or 0 */
   double *least;           /* with zero points: each block's least number or 0 */

@@ -494,7 +494,7 @@ smma_status smma_sums_all_products(const smma_instruction *instruction, const sm
 
 smma_status smma_element_error(const smma_instruction *instruction, const smma_gemm_arguments *product, size_t i,
                                size_t j, uint64_t result, const smma_exact_element *sum, smma_error_of_element *error) {
-  const bool known = sum && sum->finite; /* of others, NaN and infinite products are counted */
+  const bool known = sum && sum->finite; /* if not, the products are added here, and NaN and infinities counted */
   smma_trace trace;
   tracer t = {.trace = &trace};
   uint64_t d = 0;

@@ -197,17 +197,20 @@ static void find_errors_one_by_one(errors_found *found) {
   const size_t m = x->request->m, n = x->request->n;
   const int threads = smma_threads(x->product[0].threads);
   size_t finished = 0;
+  bool stopped = false;
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
   for (size_t at = 0; at < m * n; at++) {
-    bool stopped;
+    bool ends;
     size_t done;
 #pragma omp atomic read
-    stopped = x->passes.stopped;
-    if (stopped) continue;
+    ends = stopped;
+    if (ends) continue;
     find_errors_of(NULL, at / n, 1, at % n, 1, found);
 #pragma omp atomic capture
     done = ++finished;
-    if (smma_this_thread() == 0) smma_watch_pass(done / n, m, &x->passes);
+    if (smma_this_thread() != 0 || !smma_watch_pass(done / n, m, &x->passes)) continue;
+#pragma omp atomic write
+    stopped = true;
   }
 }
 

@@ -21,8 +21,8 @@ typedef struct {
   bool names_rounding; /* whether the targets' names in the result state how A was rounded */
   smma_own_result own[SMMA_MOST_OWN];
   size_t owns;
-  smma_watcher *
-      watch; /* called if not `is_chosen`, with the rows done of each target's product and of its errors; may be NULL */
+  /* Called if not `is_chosen`, with the rows done of each target's product and of its errors; may be NULL. */
+  smma_watcher *watch;
   void *context;
 } smma_trace_request;
 
