@@ -18,8 +18,8 @@ enum { LANES = SMMA_BOUND_LANES };
 /* Products with fewer scalar multiplications than this run on one thread, which is faster. */
 enum { SMALL_PRODUCTS = 1 << 20 };
 
-/* The factors of so many rows of A are kept for all columns as have at most KEPT_BYTES, but at least LANES rows, so
-   that reading the columns anew for the next rows takes little of the time. */
+/* Bytes for the factors of the rows of A that are kept for all columns. LANES rows are kept in any case, because the
+   columns are read anew for the next rows. */
 enum { KEPT_BYTES = 1 << 25 };
 
 /* The product and the values that are the same for all its elements. */
@@ -77,8 +77,8 @@ static void read_line(const problem *p, size_t line, smma_bound_factor *a, smma_
 
 static smma_bound_factor *kept_row(const problem *p, size_t row) { return p->a + row * (p->depth + 1); }
 
-/* Reads rows of A; all threads of a team call it. Puts +0 after each for steps that take fewer elements than an
- * instruction has. */
+/* Reads rows of A; all threads of a team call it. A +0 follows each row, for steps that take fewer elements than an
+   instruction has. */
 static void read_rows(const problem *p, size_t first, size_t rows) {
   const smma_operation *o = &p->multiplier.operation;
   const smma_bound_factor zero = smma_bound_factor_of(o, true, smma_decode(smma_encoding_of(o->a), 0), one);
