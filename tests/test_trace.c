@@ -37,7 +37,7 @@ static void check_element_error(const smma_instruction *i, const smma_gemm_argum
                                 const smma_trace *t) {
   const smma_product_target target = {.instruction = i, .product = *g};
   smma_encoded_matrix a, b;
-  void *of_a, *of_b;
+  void *of_a = NULL, *of_b = NULL;
   bool sums;
   check_error(i, g, row, column, t, NULL);
   assert_int_equal(smma_sums_all_products(i, g, &sums), SMMA_OK);
