@@ -56,6 +56,8 @@ static bool fail_without_class(const smma_match_data *data, smma_error *error) {
                    data->c ? " and takes this C" : "");
 }
 
+static bool goes_on(const smma_match_work *s) { return !s->counts.no_memory && !smma_match_is_stopped(s); }
+
 static bool run(smma_match_work *s, const smma_instruction *const *instruction, size_t instructions,
                 const smma_group *ranks, smma_error *error) {
   smma_match *m = s->match;
@@ -69,16 +71,16 @@ static bool run(smma_match_work *s, const smma_instruction *const *instruction, 
   if (m->classes == 0) return fail_without_class(s->data, error);
   if (!smma_match_choose(s->data, s->elements, &s->samples, m) || !smma_match_make_sets(s))
     return smma_no_memory(error);
-  if (s->data->progress && ranks->rank == 0) smma_match_count_recipes(s);
+  if (!smma_match_list_recipes(s)) return smma_no_memory(error);
   smma_match_try(s, threads);
   if (ranks->rank) return smma_match_send(s, ranks), true;
   for (size_t from = 1; from < ranks->ranks; from++) smma_match_receive(s, ranks, from);
   m->plans = s->counts.plans, m->candidates = s->counts.candidates, m->products = s->counts.products;
-  if (!s->counts.no_memory) smma_match_refine(s);
-  if (!s->counts.no_memory) smma_match_verify_all(s, fit);
+  if (goes_on(s)) smma_match_refine(s);
+  if (goes_on(s)) smma_match_verify_all(s, fit);
   smma_match_rank_libraries(m, fit);
-  if (!s->counts.no_memory && m->fits > 1) tell_apart(s, fit);
-  if (!s->counts.no_memory && m->fits == 0) smma_match_find_near(s);
+  if (goes_on(s) && m->fits > 1) tell_apart(s, fit);
+  if (goes_on(s) && m->fits == 0) smma_match_find_near(s);
   if (smma_match_is_stopped(s)) return smma_fail(error, "interrupted");
   return !s->counts.no_memory || smma_no_memory(error);
 }
@@ -95,6 +97,7 @@ bool smma_match_search(const smma_match_data *data, const smma_instruction *cons
   smma_match_free_sets(s);
   for (size_t i = 0; i < SMMA_MATCH_SAMPLES; i++) smma_match_elements_free(&s->elements[i]);
   free(s->library_instruction);
+  free((void *)s->recipe);
   free(s);
   if (!done) smma_match_free(match);
   return done;

@@ -52,16 +52,18 @@ typedef struct {
   const smma_match_data *data;
   smma_match *match;
   smma_match_set set[SMMA_MAXIMUM_K + 1];
-  size_t sets, current; /* current: index of the set whose recipes are being tried */
+  size_t sets, current;                         /* current: index of the set whose recipes are being tried */
   const smma_instruction **library_instruction; /* one of each kind that plans of libraries distinguish */
   size_t library_instructions;
   smma_match_elements elements[SMMA_MATCH_SAMPLES];
-  size_t samples;         /* number of samples; small matrices have fewer elements */
-  bool signed_zeros;      /* D has -0, so signs of zeros are compared from the start */
-  size_t worker, workers; /* each worker tries all recipes with some of the classes */
-  bool checks_stop;       /* this is the caller's thread, the only one that checks smma_units_stopped */
-  size_t recipes, passed; /* recipes in the search space; recipes that this worker has done; for the progress line */
-  atomic_bool *stopped;   /* shared by all workers of the process */
+  size_t samples;            /* number of samples; small matrices have fewer elements */
+  bool signed_zeros;         /* D has -0, so signs of zeros are compared from the start */
+  size_t worker, workers;    /* each worker tries all recipes with some of the classes */
+  bool checks_stop;          /* this is the caller's thread, the only one that checks smma_units_stopped */
+  const smma_recipe *recipe; /* the recipes of the search space, shared by all workers of the process */
+  size_t recipes;
+  size_t passed;        /* number of recipes that this worker has tried, for the progress line */
+  atomic_bool *stopped; /* shared by all workers of the process */
   smma_match_counts counts;
   smma_match_trial matching[SMMA_MATCH_MOST_MATCHING], nearest[SMMA_MATCH_MOST];
 } smma_match_work;
@@ -80,10 +82,10 @@ bool smma_match_remember(smma_match_set *x, const smma_recipe *recipe, smma_matc
 bool smma_match_make_sets(smma_match_work *s);
 void smma_match_free_sets(smma_match_work *s);
 
-/* Counts the recipes, for the progress line. */
-void smma_match_count_recipes(smma_match_work *s);
+/* Lists the recipes in the order of trial. Returns false if memory runs out. */
+bool smma_match_list_recipes(smma_match_work *s);
 
-/* Tries all recipes on several threads; `s` is worker 0 of the process. */
+/* Tries all listed recipes on several threads; `s` is worker 0 of the process. */
 void smma_match_try(smma_match_work *s, size_t threads);
 
 /* Send this rank's result to rank 0, and add the result of rank `from` to this rank's. */

@@ -119,24 +119,39 @@ bool smma_match_is_stopped(const smma_match_work *s) {
   return *s->stopped;
 }
 
-static bool count_recipe(const smma_recipe *recipe, void *context) {
-  smma_match_work *s = context;
-  (void)recipe;
-  s->recipes++;
-  return !smma_match_is_stopped(s);
+typedef struct {
+  smma_match_work *work;
+  smma_recipe *recipe;
+  size_t count, room;
+} recipe_list;
+
+static bool add_recipe(const smma_recipe *recipe, void *context) {
+  recipe_list *x = context;
+  if (x->count == x->room) {
+    const size_t room = x->room ? 2 * x->room : 1024;
+    smma_recipe *more = realloc(x->recipe, room * sizeof *more);
+    if (!more) return false;
+    x->recipe = more, x->room = room;
+  }
+  x->recipe[x->count++] = *recipe;
+  return !smma_match_is_stopped(x->work);
 }
 
-void smma_match_count_recipes(smma_match_work *s) {
-  smma_each_recipe(s->data, s->library_instruction, s->library_instructions, count_recipe, s);
+bool smma_match_list_recipes(smma_match_work *s) {
+  recipe_list x = {.work = s};
+  const bool done = smma_each_recipe(s->data, s->library_instruction, s->library_instructions, add_recipe, &x);
+  s->recipe = x.recipe, s->recipes = x.count;
+  return done || *s->stopped;
 }
 
 static void show_progress(smma_match_work *s) {
   enum { EACH = 64 }; /* number of recipes between two calls of `progress` */
-  if (s->recipes && s->passed++ % EACH == 0) s->data->progress(s->passed, s->recipes * s->sets, s->data->context);
+  if (!s->data->progress || s->worker != 0) return;
+  if (s->passed++ % EACH == 0) s->data->progress(s->passed, s->recipes * s->sets, s->data->context);
 }
 
-static bool try_recipe(const smma_recipe *recipe, void *context) {
-  smma_match_work *s = context;
+/* Tries a recipe with the current set. Returns false if the search ends: it is stopped, or memory runs out. */
+static bool try_recipe(smma_match_work *s, const smma_recipe *recipe) {
   smma_match_set *x = &s->set[s->current];
   smma_plan *plan;
   bool is_new;
@@ -189,7 +204,7 @@ static void add_worker(smma_match_work *s, const smma_match_counts *t, const smm
 
 static void try_all(smma_match_work *s) {
   for (s->current = 0; s->current < s->sets && !s->counts.no_memory; s->current++) {
-    s->counts.no_memory |= !smma_each_recipe(s->data, s->library_instruction, s->library_instructions, try_recipe, s);
+    for (size_t i = 0; i < s->recipes && try_recipe(s, &s->recipe[i]); i++) continue;
     s->counts.products += smma_evaluator_products(s->set[s->current].evaluator);
   }
 }
@@ -199,7 +214,7 @@ static smma_match_work *new_worker(const smma_match_work *s, size_t worker) {
   smma_match_work *copy = malloc(sizeof *copy);
   if (!copy) return NULL;
   *copy = *s;
-  copy->worker = worker, copy->checks_stop = false, copy->sets = 0, copy->recipes = 0;
+  copy->worker = worker, copy->checks_stop = false, copy->sets = 0;
   memset(copy->set, 0, sizeof copy->set);
   copy->counts.no_memory = !smma_match_make_sets(copy);
   return copy;

@@ -350,11 +350,19 @@ static bool takes(inputs of, const smma_instruction *i) {
   }
 }
 
+/* Returns the set of inputs, a bit for each, for which takes is true. */
+static unsigned inputs_of(const smma_instruction *i) {
+  unsigned set = 0;
+  for (int of = HALF; of <= FLOATS; of++)
+    if (takes((inputs)of, i)) set |= 1U << of;
+  return set;
+}
+
 /* Checks that some kernel of the library multiplies the instruction's formats. */
-static bool check_formats(maker *m) {
+static bool check_formats(maker *m, unsigned formats) {
   const library *l = m->from;
   for (size_t i = 0; i < l->count; i++)
-    if (l->kernels[i].on == l->on && takes(l->kernels[i].of, m->with->instruction)) return true;
+    if (l->kernels[i].on == l->on && formats >> l->kernels[i].of & 1) return true;
   return UNKNOWN(m, "%s: no rule is known for the formats of %s", l->name, m->with->instruction->name);
 }
 
@@ -390,18 +398,21 @@ static bool find_choice(maker *m) {
 static bool find_kernel(maker *m) {
   const smma_plan_request *w;
   bool algo = false, stages = false;
+  unsigned formats;
   if (!m->with->instruction) return MISSING(m, "%s: the instruction is missing", m->from->name);
-  if (!find_choice(m) || !check_formats(m)) return false;
+  if (!find_choice(m)) return false;
   w = m->with;
+  formats = inputs_of(w->instruction);
   for (size_t i = 0; i < m->from->count; i++) {
     const kernel *k = &m->from->kernels[i];
-    if (k->on != m->from->on || k->algo != w->algo || !takes(k->of, w->instruction)) continue;
+    if (k->on != m->from->on || k->algo != w->algo || !(formats >> k->of & 1)) continue;
     algo = true;
     if (k->first_stages != ANY && (w->stages < k->first_stages || w->stages > k->last_stages)) continue;
     stages = true;
     if (k->custom != ANY && k->custom != w->custom) continue;
     return m->kernel = k, true;
   }
+  if (!algo && !check_formats(m, formats)) return false;
   if (!algo) return UNKNOWN(m, "%s: no rule is known for algorithm %d with these formats", m->from->name, w->algo);
   if (!stages && w->stages == ANY) return MISSING(m, "algorithm %d: give stages, its STAGES_ID", w->algo);
   if (!stages) return UNKNOWN(m, "algorithm %d: no rule is known for stages %d", w->algo, w->stages);
