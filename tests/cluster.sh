@@ -85,7 +85,7 @@ check 'help, once' [ "$(grep -c '^Usage: softmma test ' in/stdout)" = 1 ]
 
 campaign=(test --unit "plugin:$modules/wrong_unit.so:flushed_b" --on A100 --instr mma.m16n8k16.f32.f16.f16.f32
   --rows 300000 --json)
-runs 1 "${campaign[@]}" --resume whole.json
+ends 1 "${campaign[@]}" --resume whole.json
 cp in/stdout whole.out
 for count in 3 4; do
   check "a campaign in $count ranks" in_ranks 1 "$count" "${campaign[@]}" --resume "ranks-$count.json"
@@ -115,7 +115,7 @@ check 'another number of ranks, says so' \
   grep -q '^softmma: --resume: long.json.shard-.*-of-4 is there, of another number of ranks' in/stderr
 touch long.json.shard-2-of-4.123-0.tmp long.json.shard-1-of-3.123-0.tmp # left by ranks that died while they saved
 check 'going on' in_ranks 0 4 "${long[@]}" --resume long.json
-runs 0 "${long[@]}" --resume one.json
+ends 0 "${long[@]}" --resume one.json
 check 'going on: the same file' same long.json one.json
 check 'going on: nothing else is left' [ -z "$(find . -name '*.shard-*')" ]
 
@@ -136,16 +136,16 @@ done
 
 mkdir vectors
 for seed in 1 2 3 4 5; do
-  runs 0 vectors gen --on A100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 200 --seed $seed -o vectors/$seed.txt
+  ends 0 vectors gen --on A100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 200 --seed $seed -o vectors/$seed.txt
 done
 sed -i '20s/[0-9a-f]\{8\}$/3f800001/' vectors/4.txt
 verify=(verify vectors vectors/2.txt)
-runs 1 "${verify[@]}"
+ends 1 "${verify[@]}"
 cp in/stdout one.out
 check 'files in 4 ranks' in_ranks 1 4 "${verify[@]}"
 check 'files in 4 ranks: the same output' cmp in/stdout one.out
 experiment=(experiment accumulation --small --no-plot)
-runs 0 "${experiment[@]}" -o one
+ends 0 "${experiment[@]}" -o one
 cp in/stdout one.out
 check 'an experiment in 4 ranks' in_ranks 0 4 "${experiment[@]}" -o four
 check 'an experiment in 4 ranks: the same output' cmp in/stdout one.out
@@ -165,7 +165,7 @@ matrix A.npy 93 80 1
 matrix B.npy 80 71 2
 matrix C.npy 93 71 3
 product=(gemm --on H100 --in f16 A.npy B.npy -C C.npy --alpha 2)
-runs 0 "${product[@]}" -o one.npy
+ends 0 "${product[@]}" -o one.npy
 cp in/stderr one.notes
 check 'a product in pieces' runs 0 "${product[@]}" --memory 9000 -o pieces.npy
 check 'a product in pieces: the same bytes' cmp one.npy pieces.npy
@@ -179,11 +179,11 @@ check 'one summary' [ "$(wc -l <in/stdout)" = 1 ]
 
 # ---- The search for the instruction and plan of a product ----
 
-runs 0 gemm --on H100 --in f16 A.npy B.npy -o fits.npy
+ends 0 gemm --on H100 --in f16 A.npy B.npy -o fits.npy
 for given in '0 fits.npy' '1 one.npy'; do
   read -r status d <<<"$given"
   search=(match A.npy B.npy "$d" --in f16 --on H100,V100 --json)
-  runs "$status" "${search[@]}"
+  ends "$status" "${search[@]}"
   jq 'del(.seconds)' in/stdout >alone.json
   for count in 2 4; do
     check "match of $d in $count ranks" in_ranks "$status" "$count" "${search[@]}"

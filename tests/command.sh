@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The command's behaviour: results, exit statuses, messages, files left behind. Usage: command.sh SOFTMMA
+# The command's behaviour: results, exit statuses, messages, files left behind. vector_files.sh tests `vectors` and
+# `verify`, self_test.sh tests `self-test`. Usage: command.sh SOFTMMA
 set -u
 export LC_ALL=C
 softmma=$(realpath "${1:?usage: command.sh SOFTMMA}")
@@ -21,10 +22,6 @@ safetensors() {
 
 # holds FILE HEX: checks the data of a .npy file that softmma wrote
 holds() { [ "$(tail -c +129 "$1" | od -An -v -tx1 | tr -d ' \n')" = "$2" ]; }
-
-# says REGEX: checks what the last run wrote to stderr
-says() { grep -qE -e "$1" in/stderr; }
-silent() { [ ! -s in/stderr ]; }
 
 # ---- Help and version ----
 
@@ -54,10 +51,6 @@ gives 'version counts what list leaves out' 0 \
 check 'version: the modules of devices are found under a name without a folder, too' \
   [ "$(PATH=$(dirname "$softmma"):$PATH; exec -a softmma "$softmma" version)" = "$("$softmma" version)" ]
 gives 'version --json has the kernels' 0 '"kernels": \[' version --json
-gives 'self-test' 0 '^[0-9]+ kernels \(.*core\), each: [0-9]{7} outputs of [0-9]{3} operations, and [0-9]{4} rows of [0-9]+ recordings from hardware; 0 differences$' self-test
-gives 'self-test --digests' 0 '^SMMA_DIGEST\("volta", "mma.m8n8k4.f32.f16.f16.f32", 0x' self-test --digests
-check 'self-test --digests: what is compiled in' cmp -s in/stdout "$source_directory/src/selftest/digests.def"
-fails 'self-test: text and JSON' '--json: it has no effect with --digests' self-test --digests --json
 volta_unit=(--on V100 --instr HMMA.884.F32.F32)
 fails 'no arguments' 'a command is missing: one of list, show, ' # without arguments
 fails 'unknown command' "unknown command 'gem'; nearest: gemm, vectors gen" gem
@@ -265,7 +258,7 @@ check 'explain: and nothing else' [ ! -s silent.txt ]
 d=$(tail -n 1 rows.txt | sed 's/.* //')
 gives 'explain: a row of a vector file' 0 "^d = 0x$d = " explain --row 3 rows.txt
 gives 'explain: a row, on another GPU' 0 '^T-FDPA, F = 24, L = 8' explain --row 3 --on A100 --instr HMMA.16816.F32 rows.txt
-runs 0 vectors convert rows.txt rows.json
+ends 0 vectors convert rows.txt rows.json
 gives 'explain: a row of a vector file in JSON' 0 "^d = 0x$d = " explain --row 3 rows.json
 check 'vectors record: a vector file in JSON' runs 0 vectors record rows.json -o recorded.txt
 fails 'explain: no such row' '--row: rows.txt has fewer than 4 rows' explain --row 4 rows.txt
@@ -376,13 +369,13 @@ done <<'END'
 --on MI300X --round-in nearest-away T.npy|2050 -2050 2052 4100
 END
 echo '{"softmma-plan": 1, "name": "p", "round_in": "toward-zero"}' >round.json
-runs 0 gemm --on A100 --in tf32 --plan round.json T.npy I.npy -o D.npy
+ends 0 gemm --on A100 --in tf32 --plan round.json T.npy I.npy -o D.npy
 check "a plan's round_in" holds D.npy "$(f32 2048 -2048 2050 4096)"
-runs 0 gemm --on A100 --in tf32 --plan round.json --round-in nearest-away T.npy I.npy -o D.npy
+ends 0 gemm --on A100 --in tf32 --plan round.json --round-in nearest-away T.npy I.npy -o D.npy
 check '--round-in goes before it' holds D.npy "$(f32 2050 -2050 2052 4100)"
-runs 0 gemm --on A100 --in f16 T.npy I.npy -o D.npy
+ends 0 gemm --on A100 --in f16 T.npy I.npy -o D.npy
 check 'f16 stays to nearest even' holds D.npy "$(f32 2048 -2048 2052 4096)"
-runs 0 gemm --on A100 --in f16 --round-in toward-zero T.npy I.npy -o D.npy
+ends 0 gemm --on A100 --in f16 --round-in toward-zero T.npy I.npy -o D.npy
 check 'f16 toward zero' holds D.npy "$(f32 2048 -2048 2050 4096)"
 gives 'a value of dot' 0 '^0x45002000 ' dot --on A100 --instr mma.m16n8k4.f32.tf32.tf32.f32 -a '2049 0*3' -b '1 0*3'
 gives 'a value of dot as asked for' 0 '^0x45000000 ' \
@@ -402,17 +395,17 @@ fails 'a mode of random data' 'it is for files' tolerance --on A100 --in tf32 --
 fails 'a mode of an accurate product' 'computes A B alone' \
   gemm --on A100 --in f16 --method words --words 2 --round-in toward-zero T.npy I.npy -o D.npy
 for mode in nearest-even nearest-away toward-zero toward-negative toward-positive; do
-  runs 0 gemm --on A100 --in tf32 --round-in "$mode" T.npy I.npy -o D.npy
-  runs 0 match --on A100 --in tf32 T.npy I.npy D.npy -o found.json --json
+  ends 0 gemm --on A100 --in tf32 --round-in "$mode" T.npy I.npy -o D.npy
+  ends 0 match --on A100 --in tf32 T.npy I.npy D.npy -o found.json --json
   check "match finds $mode" [ "$(sed -n 's/^  "round_in": "\(.*\)",$/\1/p' in/stdout)" = "$mode" ]
-  runs 0 gemm --on A100 --in tf32 --plan found.json T.npy I.npy -o again.npy
+  ends 0 gemm --on A100 --in tf32 --plan found.json T.npy I.npy -o again.npy
   check "the plan says $mode" cmp D.npy again.npy
   gives "a claim of $mode" 0 "\"round_in\": \"$mode\"" match --in tf32 --claim A100:tf32 T.npy I.npy D.npy
 done
 gives 'match in one mode' 1 '^none' match --on A100 --in tf32 --round-in nearest-even T.npy I.npy D.npy
 gives 'match in no mode' 1 'each of these ways: nearest-away, toward-zero, nearest-even, toward-negative, toward-positive' \
   match --on A100 --in tf32 T.npy I.npy T.npy
-runs 1 match --on A100 --in tf32 I.npy I.npy T.npy
+ends 1 match --on A100 --in tf32 I.npy I.npy T.npy
 check 'match of exact matrices names no mode' [ -z "$(grep rounded in/stdout)" ]
 
 gives 'gemm prints a summary' 0 '^D\.npy: 2 x 2 \(f32\), K = 2, on volta, mma\.m8n8k4\.f32\.f16\.f16\.f32; ' \
@@ -420,38 +413,39 @@ gives 'gemm prints a summary' 0 '^D\.npy: 2 x 2 \(f32\), K = 2, on volta, mma\.m
 check 'gemm notes nothing where nothing is rounded' silent
 gives 'gemm --json' 0 '^  "d_format": "f32",$' gemm --on V100 --in f16 A16.npy B16.npy -o D.npy --json
 check 'gemm wrote a .npy header' grep -qa "^.NUMPY.*{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }" D.npy
-runs 0 gemm --on H100 --in f16 --out f16 A16.npy B16.npy -o D.npy
+ends 0 gemm --on H100 --in f16 --out f16 A16.npy B16.npy -o D.npy
 check 'gemm --out f16' holds D.npy c04c804d60514052
-runs 0 gemm --on H100 --in f64 A.npy B.npy -o D.npy
+ends 0 gemm --on H100 --in f64 A.npy B.npy -o D.npy
 check 'gemm --in f64 widens, and says so' says 'A, A\.npy: f32 stored as f64, all values exact'
-check 'gemm --in f64 writes f64' holds D.npy 0000000000003340000000000000364000000000008045400000000000004940
+product_f64=0000000000003340000000000000364000000000008045400000000000004940
+check 'gemm --in f64 writes f64' holds D.npy $product_f64
 npy wide.npy '<f4' '(2, 2)' "$(f32 2049 1 1 4097)"
-runs 0 gemm --on V100 --in f16 wide.npy B16.npy -o D.npy
+ends 0 gemm --on V100 --in f16 wide.npy B16.npy -o D.npy
 check 'gemm says what it rounds' says 'note: A, wide\.npy: f32 rounded to f16 \(to nearest even\); 2 of 4 values'
 check 'gemm says nothing of what it does not round' [ "$(wc -l <in/stderr)" -eq 1 ]
 npy huge.npy '<f4' '(2, 2)' "$(f32 1000000 -1000000 1 1000000)"
 npy tiny.npy '<f4' '(2, 2)' 000000000000003000000080ffff7f7f
-runs 0 gemm --on V100 --in f16 huge.npy tiny.npy -o D.npy
+ends 0 gemm --on V100 --in f16 huge.npy tiny.npy -o D.npy
 check 'gemm says what became infinite' says 'A, huge\.npy: f32 rounded to f16 .*; 3 of 4 values changed: 3 became infinite$'
 check 'gemm says what became zero' says 'B, tiny\.npy: .*; 2 of 4 values changed: 1 became infinite, 1 became zero$'
-runs 0 gemm --on H100 --in e4m3 huge.npy B.npy -o D.npy
+ends 0 gemm --on H100 --in e4m3 huge.npy B.npy -o D.npy
 check 'gemm says what saturated' says 'A, huge\.npy: f32 rounded to e4m3 .*; 3 of 4 values changed: 3 saturated$'
 npy special.npy '<f4' '(2, 2)' 0000807f000000000000803f0000c07f
 npy identity.npy '<f4' '(2, 2)' "$(f32 1 0 0 1)"
 npy small.npy '<f4' '(2, 2)' 000080370000803f0000000000000038 # 2^-16, 1, 0, 2^-15
-runs 0 gemm --on V100 --in f16 special.npy identity.npy -o D.npy
+ends 0 gemm --on V100 --in f16 special.npy identity.npy -o D.npy
 check 'gemm computes with infinity and NaN' holds D.npy 0000807fffffff7fffffff7fffffff7f
 npy column.npy '<f4' '(3, 1)' "$(f32 4 5 6)"
-runs 0 gemm --on V100 --in f16 row.npy column.npy -o D.npy
+ends 0 gemm --on V100 --in f16 row.npy column.npy -o D.npy
 check 'gemm takes one dimension as a row' holds D.npy "$(f32 32)"
 order=True npy fortran.npy '<f4' '(2, 2)' "$(f32 1 3 2 4)"
-runs 0 gemm --on V100 --in f16 fortran.npy B.npy -o D.npy
+ends 0 gemm --on V100 --in f16 fortran.npy B.npy -o D.npy
 check 'gemm reads Fortran order' holds D.npy "$product"
 npy big-endian.npy '>f4' '(2, 2)' 3f800000400000004040000040800000
-runs 0 gemm --on V100 --in f16 big-endian.npy B.npy -o D.npy
+ends 0 gemm --on V100 --in f16 big-endian.npy B.npy -o D.npy
 check 'gemm reads big-endian numbers' holds D.npy "$product"
 cp A16.npy itself.npy
-runs 0 gemm --on V100 --in f16 itself.npy B16.npy -o itself.npy
+ends 0 gemm --on V100 --in f16 itself.npy B16.npy -o itself.npy
 check 'gemm writes over its input' holds itself.npy "$product"
 mkfifo in/pipe
 cat in/pipe >in/piped &
@@ -463,15 +457,15 @@ check 'gemm writes to a pipe' holds in/piped "$product"
 npy no-rows.npy '<f4' '(0, 2)' ''
 npy no-k-a.npy '<f4' '(2, 0)' ''
 npy no-k-b.npy '<f4' '(0, 2)' ''
-runs 0 gemm --on V100 --in f16 no-rows.npy B.npy -o D.npy
+ends 0 gemm --on V100 --in f16 no-rows.npy B.npy -o D.npy
 check 'gemm: no rows' grep -qa "'shape': (0, 2)" D.npy
 check 'gemm: no rows, no data' holds D.npy ''
 for scaling in '' --scaling=epilogue --scaling=operands; do
   # shellcheck disable=SC2086
-  runs 0 gemm --on V100 --in f16 no-k-a.npy no-k-b.npy -C C.npy --beta 3 $scaling -o D.npy
+  ends 0 gemm --on V100 --in f16 no-k-a.npy no-k-b.npy -C C.npy --beta 3 $scaling -o D.npy
   check "gemm: K = 0 gives beta C $scaling" holds D.npy "$(f32 3 3 3 3)"
 done
-runs 0 gemm --on H100 --in f16 no-k-a.npy no-k-b.npy -o D.npy
+ends 0 gemm --on H100 --in f16 no-k-a.npy no-k-b.npy -o D.npy
 check 'gemm: K = 0 without C gives 0' holds D.npy "$(f32 0 0 0 0)"
 
 # .safetensors and raw encodings.
@@ -479,14 +473,14 @@ safetensors one.safetensors '{"x":{"dtype":"F32","shape":[2,2],"data_offsets":[0
 safetensors two.safetensors '{"__metadata__":{"format":"pt"},
 "a.weight":{"dtype":"F8_E4M3","shape":[2,2],"data_offsets":[0,4]},
 "b.weight":{"dtype":"F8_E4M3","shape":[2,2],"data_offsets":[4,8]}}' 384044484a4c4e50
-runs 0 gemm --on V100 --in f16 one.safetensors B.npy -o D.npy
+ends 0 gemm --on V100 --in f16 one.safetensors B.npy -o D.npy
 check 'gemm of .safetensors' holds D.npy "$product"
-runs 0 gemm --on H100 --in e4m3 two.safetensors:a.weight two.safetensors:b.weight -o D.npy
+ends 0 gemm --on H100 --in e4m3 two.safetensors:a.weight two.safetensors:b.weight -o D.npy
 check 'gemm of named tensors' holds D.npy "$product"
 check 'gemm of named tensors rounds nothing' silent
 npy raw-a.npy '|u1' '(2, 2)' 38404448
 npy raw-b.npy '|u1' '(2, 2)' 4a4c4e50
-runs 0 gemm --on H100 --in e4m3 raw-a.npy raw-b.npy -o D.npy
+ends 0 gemm --on H100 --in e4m3 raw-a.npy raw-b.npy -o D.npy
 check 'gemm of raw bytes' holds D.npy "$product"
 check 'gemm says that they are encodings' says 'A, raw-a\.npy: raw 8-bit elements read as encodings of e4m3$'
 fails 'gemm: D as safetensors' "-o: 'D\.safetensors': no safetensors file is written here; name a \.npy file" \
@@ -498,21 +492,21 @@ npy u8.npy '|u1' '(2, 2)' c80100ff
 npy s32.npy '<i4' '(2, 2)' 00000080ffffff7fffffffff00000000
 safetensors integers.safetensors '{"a":{"dtype":"I8","shape":[2,2],"data_offsets":[0,4]},
 "b":{"dtype":"U8","shape":[2,2],"data_offsets":[4,8]}}' ff020380c80100ff
-runs 0 gemm --on H100 --instr mma.m16n8k32.s32.s8.u8.s32 s8.npy u8.npy -o D.npy
+ends 0 gemm --on H100 --instr mma.m16n8k32.s32.s8.u8.s32 s8.npy u8.npy -o D.npy
 check 'gemm of integers' holds D.npy 38fffffffd010000580200008380ffff
 check 'gemm of integers notes nothing' silent
 check 'gemm writes <i4' grep -qa "'descr': '<i4'" D.npy
-runs 0 gemm --on H100 --instr mma.m16n8k32.s32.s8.u8.s32 integers.safetensors:a integers.safetensors:b -o D.npy
+ends 0 gemm --on H100 --instr mma.m16n8k32.s32.s8.u8.s32 integers.safetensors:a integers.safetensors:b -o D.npy
 check 'gemm of integers in .safetensors' holds D.npy 38fffffffd010000580200008380ffff
-runs 0 gemm --on H100 --instr mma.m16n8k32.s32.s8.u8.s32 s8.npy u8.npy -C s32.npy -o D.npy
+ends 0 gemm --on H100 --instr mma.m16n8k32.s32.s8.u8.s32 s8.npy u8.npy -C s32.npy -o D.npy
 check 'gemm of integers wraps' holds D.npy 38ffff7ffc010080570200008380ffff
-runs 0 gemm --on H100 --instr mma.m16n8k32.satfinite.s32.s8.u8.s32 s8.npy u8.npy -C s32.npy -o D.npy
+ends 0 gemm --on H100 --instr mma.m16n8k32.satfinite.s32.s8.u8.s32 s8.npy u8.npy -C s32.npy -o D.npy
 check 'gemm of integers is clamped' holds D.npy 00000080ffffff7f570200008380ffff
-runs 0 gemm --on MI300X --in s8 u8.npy s8.npy -o D.npy
+ends 0 gemm --on MI300X --in s8 u8.npy s8.npy -o D.npy
 check 'gemm of u8 for s8 saturates, and says so' says 'A, u8\.npy: u8 rounded to s8 .*saturating.; 2 of 4 values changed'
-runs 0 gemm --on H100 --in s8 A.npy s8.npy -o D.npy
+ends 0 gemm --on H100 --in s8 A.npy s8.npy -o D.npy
 check 'gemm of f32 for s8' says 'A, A\.npy: f32 stored as s8, all values exact'
-runs 0 compare --on A100,H100,MI300X --in s8 s8.npy s8.npy
+ends 0 compare --on A100,H100,MI300X --in s8 s8.npy s8.npy
 gives 'dot of integers' 0 '^0x80000000  -2147483648$' dot --on A100 --instr IMMA.16832.S8.S8 -a '1 0*31' -b '1 0*31' \
   -c 2147483647
 gives 'dot of integers, saturating' 0 '^0x7fffffff  2147483647$' dot --on A100 --instr IMMA.16832.S8.S8.SAT -a '1 0*31' \
@@ -521,7 +515,7 @@ fails 'probe of integers' 'adds integers exactly' probe --on A100 --in s8
 fails 'tree of integers' 'sums of integers are exact' tree --on A100 --instr IMMA.16832.S8.S8
 npy raw-bf16.npy '<u2' '(2, 2)' 803f004040408040
 npy ml_dtypes.npy '<V2' '(2, 2)' a040c040e0400041
-runs 0 gemm --on A100 --in bf16 raw-bf16.npy ml_dtypes.npy -o D.npy
+ends 0 gemm --on A100 --in bf16 raw-bf16.npy ml_dtypes.npy -o D.npy
 check 'gemm of raw 16-bit words' holds D.npy "$product"
 
 # Files of integers hold numbers: 1, 2, 3, 4 as a 2 x 2 matrix of each type. An unsigned type as wide as the format is
@@ -537,9 +531,9 @@ for type in i1 i2 i4 i8 u1 u2 u4 u8; do
     on=H100
     case $type,$format in
       u1,e4m3 | u2,bf16 | u4,tf32)
-        runs 0 gemm --on $on --in $format $type.npy B.npy -o N.npy
+        ends 0 gemm --on $on --in $format $type.npy B.npy -o N.npy
         check "gemm: $type as encodings of $format" says "A, $type\.npy: raw [0-9]+-bit elements read as encodings of $format\$"
-        runs 0 gemm --on $on --in $format --raw $type.npy B.npy -o D.npy
+        ends 0 gemm --on $on --in $format --raw $type.npy B.npy -o D.npy
         check "gemm: $type the same with --raw" cmp N.npy D.npy
         rm N.npy
         ;;
@@ -549,17 +543,23 @@ for type in i1 i2 i4 i8 u1 u2 u4 u8; do
           gemm --on $on --in $format $type.npy B.npy -o N.npy
         ;;
       *)
-        runs 0 gemm --on $on --in $format $type.npy B.npy -o D.npy
+        ends 0 gemm --on $on --in $format $type.npy B.npy -o D.npy
         check "gemm: $type as numbers of $format" holds D.npy "$product"
         ;;
     esac
   done
-  runs 0 gemm --on A100 --in f64 $type.npy B.npy -o D64.npy
+  if [ $type = u8 ]; then
+    fails "gemm: $type may be encodings of f64" "A, $type\.npy: uint64 may be numbers or encodings of f64; give --raw" \
+      gemm --on A100 --in f64 $type.npy B.npy -o N.npy
+  else
+    ends 0 gemm --on A100 --in f64 $type.npy B.npy -o D.npy
+    check "gemm: $type as numbers of f64" holds D.npy "$product_f64"
+  fi
 done
-runs 0 compare --on H100,A100 i2.npy B.npy
+ends 0 compare --on H100,A100 i2.npy B.npy
 check 'compare: integers are numbers' says 'A, i2\.npy: int16 taken as numbers, in f64$'
 npy int.npy '<i2' '(2, 2)' 0100feff03000480
-runs 0 gemm --on H100 --in f16 int.npy B.npy -o D.npy
+ends 0 gemm --on H100 --in f16 int.npy B.npy -o D.npy
 check 'gemm: negative integers' says 'A, int\.npy: int16 rounded to f16 .*; 1 of 4 values changed$'
 npy long.npy '<i8' '(1, 1)' 0100000000002000
 fails 'gemm: an integer beyond float64' 'long\.npy: \[0, 0\] holds 9007199254740993, which float64 does not hold' \
@@ -570,7 +570,7 @@ for command in 'gemm -o N.npy --on H100 --in f16' 'compare --on H100,A100' 'trac
   fails "${command%% *}: a type without a name is not f16" 'no name for its 16-bit type, .*; give --in bf16, or --raw' \
     $command ml_dtypes.npy ml_dtypes.npy
 done
-runs 0 compare --on H100,A100 --in bf16 ml_dtypes.npy ml_dtypes.npy
+ends 0 compare --on H100,A100 --in bf16 ml_dtypes.npy ml_dtypes.npy
 check 'compare notes encodings' says 'A, ml_dtypes\.npy: raw 16-bit elements read as encodings of bf16$'
 
 # Files that do not name their format are in the format of the targets, as gemm reads them. 0x38 is 1 in E4M3. If the
@@ -602,7 +602,7 @@ for command in compare tolerance 'trace --at 0,0'; do
 done
 npy two-e5m2.npy '<f1' '(1, 1)' 40
 gives 'compare: E5M2 is named by its file' 0 '^H100 +f16 .* 0 \(0\.0 %\)' compare --on H100:e4m3,H100:f16 two-e5m2.npy two-e5m2.npy
-runs 0 gemm --on H100 --in e4m3 two-e5m2.npy two-e5m2.npy -o D.npy
+ends 0 gemm --on H100 --in e4m3 two-e5m2.npy two-e5m2.npy -o D.npy
 check 'gemm of E5M2 for E4M3: the product' holds D.npy "$(f32 4)"
 check 'gemm of E5M2 for E4M3: the note' says 'A, two-e5m2\.npy: e5m2 stored as e4m3, all values exact$'
 safetensors packed.safetensors '{"x":{"dtype":"U8","shape":[2,2],"data_offsets":[0,4]}}' 22222222
@@ -620,16 +620,16 @@ gives 'match: in that format' 0 '^fits: all 1 element$' match --on H100 --in f16
 
 # If an option that takes a list is repeated, the lists are joined. For any other repeated option the last value is
 # used.
-runs 0 compare --on H100 --on A100 A.npy B.npy
+ends 0 compare --on H100 --on A100 A.npy B.npy
 check 'compare: a repeated list adds' grep -q '^A100 ' in/stdout
-runs 0 compare --on V100 --on H100,A100 --on A100:bf16 A.npy B.npy
+ends 0 compare --on V100 --on H100,A100 --on A100:bf16 A.npy B.npy
 check 'compare: a list of lists' [ "$(grep -cE '^(V100|H100|A100) .*(mma|wgmma)\.m' in/stdout)" -eq 4 ]
-runs 0 gemm --on V100 --in bf16 -t 2 --on H100 --threads 1 --in f16 A.npy B.npy -o D.npy
+ends 0 gemm --on V100 --in bf16 -t 2 --on H100 --threads 1 --in f16 A.npy B.npy -o D.npy
 check 'gemm: the last value counts' grep -q ' on hopper, wgmma.*f16.f16;' in/stderr in/stdout
 
 # Results that are not finite are reported, and are not counted in units or errors.
 npy big.npy '<f4' '(1, 1)' 00247449
-runs 1 compare --on H100,H100:e4m3 big.npy big.npy
+ends 1 compare --on H100,H100:e4m3 big.npy big.npy
 check 'compare of infinities has no ulps' grep -qE '^H100 .* e4m3 .* 1 \(100\.0 %\)  *-  ' in/stdout
 check 'compare says what has no error, for each target' grep -qxE \
   'no finite error, because they or the exact results are not finite: 1 of 1 on H100 \(f16\)' in/stdout
@@ -642,7 +642,7 @@ npy fp4-b.npy '|u1' '(64, 1)' "$(printf '02%.0s' {1..64})"
 npy scale-a.npy '|u1' '(1, 4)' 38404038
 npy scale-b.npy '|u1' '(4, 1)' 38383840
 scaled=(gemm --on sm_120 --raw --instr "$nvfp4" fp4-a.npy fp4-b.npy -o D.npy)
-runs 0 "${scaled[@]}" --scale-a scale-a.npy --scale-b scale-b.npy
+ends 0 "${scaled[@]}" --scale-a scale-a.npy --scale-b scale-b.npy
 check 'gemm with scale factors' holds D.npy "$(f32 112)"
 # For numbers without scale factors the factors are computed. Here the NVFP4 factors of both tensors are 1 (2688 = 6 *
 # 448), and the scale factors of A's blocks along K are 448 and 2. If the numbers are multiplied by 2^-20, the tensor's
@@ -656,9 +656,9 @@ gives 'gemm quantises' 0 '\(f32\), K = 20, on blackwell, tcgen05\.m128n8k64\.blo
 check 'gemm quantises: D' holds D.npy "$(f32 9232468)"
 check 'gemm says what it quantises' \
   says 'note: A, blocks\.npy: f32 quantised to nvfp4 with factor 1 of the tensor; 0 of 20 values changed$'
-runs 0 gemm --on B200 --in nvfp4 --transpose-a --transpose-b ones.npy blocks.npy -o D.npy
+ends 0 gemm --on B200 --in nvfp4 --transpose-a --transpose-b ones.npy blocks.npy -o D.npy
 check 'gemm quantises transposed files' holds D.npy "$(f32 9232468)"
-runs 0 gemm --on B200 --in nvfp4 --alpha 1048576 tiny.npy ones.npy -o D.npy
+ends 0 gemm --on B200 --in nvfp4 --alpha 1048576 tiny.npy ones.npy -o D.npy
 check 'gemm quantises tiny numbers' holds D.npy "$(f32 9232468)"
 gives 'gemm --json: factors of the tensors' 0 '^  "factor_a": 9\.5367431640625e-7,$' \
   gemm --on B200 --in nvfp4 tiny.npy ones.npy -o D.npy --json
@@ -670,7 +670,7 @@ zeros='0 0 0 0 0 0 0 0 0 0 0 0 0 0'
 # shellcheck disable=SC2086  # many zeros
 npy steep.npy '<f4' '(3, 20)' \
   "$(f32 2688 1 $zeros 2800 0 0 0 0 0 $zeros 0 0 0 0 -1000000 1 $zeros)bd378635$(f32 0 0 0)"
-runs 0 gemm --on B200 --in nvfp4 steep.npy ones.npy -o D.npy
+ends 0 gemm --on B200 --in nvfp4 steep.npy ones.npy -o D.npy
 check 'gemm says which blocks became zero' \
   says 'note: A, steep\.npy: 1 of 6 blocks became zero: their numbers are too small compared with the largest of the matrix'
 fails 'gemm: raw encodings are not quantised' 'A, fp4-a\.npy: raw encodings have no scale factors; mxfp4 is' \
@@ -713,8 +713,8 @@ fails 'gemm: needless scale factors' '--scale-a: .* takes no scale factors' \
 
 # Real data, for which the result depends on the arithmetic. It must not depend on the number of threads.
 real=("$data/digits-centred.npy" "$data/digits-axes.npy")
-runs 0 gemm --on H100 --in f16 "${real[@]}" -o one.npy --threads 1
-runs 0 gemm --on H100 --in f16 "${real[@]}" -o two.npy --threads 2
+ends 0 gemm --on H100 --in f16 "${real[@]}" -o one.npy --threads 1
+ends 0 gemm --on H100 --in f16 "${real[@]}" -o two.npy --threads 2
 check 'gemm: the same on one and two threads' cmp -s one.npy two.npy
 for kernel in $kernels; do
   gives "gemm --kernel $kernel" 0 "; ($kernel|core) kernel, " \
@@ -723,28 +723,27 @@ for kernel in $kernels; do
 done
 gives 'gemm --json names the kernel' 0 '^  "kernel": "core",$' \
   gemm --on V100 --in f16 A16.npy B16.npy -o D.npy --kernel core --json
-differs() { ! cmp -s "$1" "$2"; }
 while IFS='|' read -r name options; do
   # shellcheck disable=SC2086
-  runs 0 gemm --on H100 --in f16 "${real[@]}" -o other.npy $options
+  ends 0 gemm --on H100 --in f16 "${real[@]}" -o other.npy $options
   check "gemm: $name changes bits of real data" differs one.npy other.npy
 done <<'END'
 --split-k|--split-k 2
 --promote-every|--promote-every 16
 --alpha|--alpha 0.3
 END
-runs 0 gemm --on H100 --in f16 "${real[@]}" -o other2.npy --alpha 0.3 --scaling operands
+ends 0 gemm --on H100 --in f16 "${real[@]}" -o other2.npy --alpha 0.3 --scaling operands
 check 'gemm: --scaling operands changes bits of real data' differs other.npy other2.npy
-runs 0 gemm --on H100 --in f16 "${real[@]}" -o other2.npy --alpha 0.3 --scaling epilogue
+ends 0 gemm --on H100 --in f16 "${real[@]}" -o other2.npy --alpha 0.3 --scaling epilogue
 check 'gemm: --alpha acts in the epilogue' cmp -s other.npy other2.npy
 real_c=("${real[@]}" -C one.npy)
-runs 0 gemm --on H100 --in f16 "${real_c[@]}" -o plain.npy
-runs 0 gemm --on H100 --in f16 "${real_c[@]}" -o other.npy --scaling operands
+ends 0 gemm --on H100 --in f16 "${real_c[@]}" -o plain.npy
+ends 0 gemm --on H100 --in f16 "${real_c[@]}" -o other.npy --scaling operands
 check "gemm: without factors C is the instruction's own" cmp -s plain.npy other.npy
-runs 0 gemm --on H100 --in f16 "${real_c[@]}" -o other.npy --scaling epilogue
+ends 0 gemm --on H100 --in f16 "${real_c[@]}" -o other.npy --scaling epilogue
 check 'gemm: --scaling epilogue adds C behind the sum' differs plain.npy other.npy
-runs 0 gemm --on H100 --in f16 "${real_c[@]}" -o other.npy --beta 0.3
-runs 0 gemm --on H100 --in f16 "${real_c[@]}" -o other2.npy --beta 0.3 --scaling epilogue
+ends 0 gemm --on H100 --in f16 "${real_c[@]}" -o other.npy --beta 0.3
+ends 0 gemm --on H100 --in f16 "${real_c[@]}" -o other2.npy --beta 0.3 --scaling epilogue
 check 'gemm: --beta acts in the epilogue' cmp -s other.npy other2.npy
 fails 'gemm: --scaling elsewhere' "--scaling: 'before' is neither epilogue nor operands" \
   gemm --on H100 --in f16 "${real[@]}" -o none.npy --scaling before
@@ -791,6 +790,10 @@ fails 'gemm: output is a directory' '-o: in: cannot write: this is a directory' 
 fails 'gemm: output without a name' '-o: the name of the file is empty' gemm --on H100 --in f16 A.npy B.npy -o ''
 fails 'gemm: the output is looked at first' '-o: none/N\.npy: cannot write' \
   gemm --on H100 --in f16 none.npy B.npy -o none/N.npy
+mkdir H100
+gives 'a folder with the name of a GPU' 0 ' x ' gemm H100 --in f16 A.npy B.npy -o folder.npy
+rmdir H100
+
 # ---- gemm --method ----
 
 # Numbers of 12 bits, which need two FP16 words: 2049 = 2048 + 1
@@ -802,17 +805,17 @@ for options in '--method words --words 2' '--method words --words 3 --sum f32' '
   '--method words --accuracy 1e-6' '--method words --words 2 --sum unit-scaled' \
   '--method markidis --words 2 --sum unit' '--method words --words 2 --subnormals off'; do
   read -ra words <<<"$options"
-  runs 0 "${method[@]}" "${words[@]}"
+  ends 0 "${method[@]}" "${words[@]}"
   check "gemm $options is exact" holds D.npy "$(f32 2049 -4095 1 2049)"
   check "gemm $options notes nothing" silent
 done
-runs 0 "${method[@]}" --method words --words 1
+ends 0 "${method[@]}" --method words --words 1
 check 'gemm --words 1 rounds to f16' holds D.npy "$(f32 2048 -4096 1 2048)"
-runs 0 gemm --on V100 --in f16 twelve-bits.npy wide-identity.npy --method words --words 2 -o D.npy
+ends 0 gemm --on V100 --in f16 twelve-bits.npy wide-identity.npy --method words --words 2 -o D.npy
 check 'gemm --method of f64 gives f64' holds D.npy 000000000002a0400000000000feafc0000000000000f03f000000000002a040
-runs 0 gemm --on V100 --in f16 twelve-bits.npy identity.npy --transpose-a --method words --words 2 -o D.npy
+ends 0 gemm --on V100 --in f16 twelve-bits.npy identity.npy --transpose-a --method words --words 2 -o D.npy
 check 'gemm --method takes transposed files' holds D.npy "$(f32 2049 1 -4095 2049)"
-runs 0 gemm --on sm_120 --instr "$nvfp4" twelve-bits.npy identity.npy --method words --words 10 -o D.npy
+ends 0 gemm --on sm_120 --instr "$nvfp4" twelve-bits.npy identity.npy --method words --words 10 -o D.npy
 check 'gemm --method of a block-scaled instruction' holds D.npy "$(f32 2049 -4095 1 2049)"
 gives 'gemm --method prints how' 0 '; words, p = 2; ' "${method[@]}" --method words --accuracy 1e-6
 gives 'gemm --method bf16x9' 0 'tcgen05.*; bf16x9, p = 3; ' gemm B200:bf16 A.npy B.npy -o D.npy --method bf16x9
@@ -870,11 +873,11 @@ ozaki=(gemm --on A100 --in s8 twelve-bits.npy identity.npy -o D.npy --method oza
 for options in '--slices auto' '--slices 2 --products all' '--slices 3' '--slices 4 --slice-bits 5 --sum exact' \
   '--slices auto --sum f64 --products leading --threads 1'; do
   read -ra words <<<"$options"
-  runs 0 "${ozaki[@]}" "${words[@]}"
+  ends 0 "${ozaki[@]}" "${words[@]}"
   check "gemm --method ozaki $options is exact" holds D.npy "$(f32 2049 -4095 1 2049)"
   check "gemm --method ozaki $options notes nothing" silent
 done
-runs 0 "${ozaki[@]}" --slices 1
+ends 0 "${ozaki[@]}" --slices 1
 check 'gemm --slices 1 keeps seven bits' holds D.npy "$(f32 2048 -4064 0 2048)"
 gives 'gemm --method ozaki prints how' 0 '; ozaki, [0-9]+ slices of A and [0-9]+ of B, of 7 bits; ' "${ozaki[@]}" --slices auto
 gives 'gemm --method ozaki --json' 0 '^  "slices": "3"' "${ozaki[@]}" --slices 3 --json
@@ -897,11 +900,11 @@ cat > unsigned.json <<'END'
 END
 fails 'gemm: words without a sign' '--method words: unsigned takes numbers without a sign in ue5m3; A and B need a sign' \
   gemm --on unsigned.json twelve-bits.npy identity.npy -o D.npy --method words --words 2
-runs 0 gemm --on A100 --in e4m3 twelve-bits.npy identity.npy -o D.npy --method fallback
+ends 0 gemm --on A100 --in e4m3 twelve-bits.npy identity.npy -o D.npy --method fallback
 check 'gemm --method fallback rounds to FP8' holds D.npy "$(f32 448 -448 1 448)"
-runs 0 gemm --on MI250X --in e5m2 small.npy identity.npy -o D.npy --method fallback
+ends 0 gemm --on MI250X --in e5m2 small.npy identity.npy -o D.npy --method fallback
 check 'gemm --method fallback: FP16 of CDNA 2 flushes' holds D.npy "$(f32 0 1 0 0)"
-runs 0 gemm --on MI250X --in e5m2 small.npy identity.npy -o D.npy --method fallback --through bf16
+ends 0 gemm --on MI250X --in e5m2 small.npy identity.npy -o D.npy --method fallback --through bf16
 check 'gemm --method fallback: BF16 does not' holds D.npy 000080370000803f0000000000000038
 fails 'gemm: fallback without a format' '--method fallback: --in FORMAT is missing' \
   gemm --on A100 small.npy identity.npy -o D.npy --method fallback
@@ -917,11 +920,11 @@ mapfile -t ones < <(yes 1 | head -n 255)
 npy long-row.npy '<f4' '(1, 256)' "$(f32 448 "${ones[@]}")"
 npy long-column.npy '<f4' '(256, 1)' "$(f32 448 "${ones[@]}")"
 long=(gemm --on L40S --in e4m3 long-row.npy long-column.npy -o D.npy)
-runs 0 "${long[@]}"
+ends 0 "${long[@]}"
 check 'gemm: one level loses what is small' holds D.npy "$(f32 200704)"
-runs 0 "${long[@]}" --method two-level
+ends 0 "${long[@]}" --method two-level
 check 'gemm --method two-level keeps what comes later' holds D.npy "$(f32 200832)"
-runs 0 "${long[@]}" --method two-level --promote-every 64
+ends 0 "${long[@]}" --method two-level --promote-every 64
 check 'gemm --method two-level --promote-every' holds D.npy "$(f32 200896)"
 npy tall.npy '<f2' '(4611686018427387904, 0)' ''
 npy flat.npy '<f2' '(0, 4611686018427387904)' ''
@@ -976,8 +979,8 @@ fails '.safetensors: unknown tensor' "no tensor is named 'c\.weight'; there are 
 
 # ---- The number of a test vector ----
 
-runs 0 vectors gen H100:f16 --kind edge -n 40 -o gen.txt
-runs 0 vectors record --unit model H100:f16 --kind edge -n 40 -o record.txt
+ends 0 vectors gen H100:f16 --kind edge -n 40 -o gen.txt
+ends 0 vectors record --unit model H100:f16 --kind edge -n 40 -o record.txt
 check 'vectors of a kind have the same number everywhere' cmp <(grep -v '^#' gen.txt) <(grep -v '^#' record.txt)
 
 # ---- tolerance ----
@@ -1072,7 +1075,7 @@ gives 'a sweep of files' 0 '^2 ' tolerance H100:f16 A.npy B.npy --sweep K=1..2
 gives 'a sweep over slices' 0 '^auto takes [0-9]+ slices? of A and [0-9]+ of B' tolerance H100:s8 A.npy B.npy --sweep slices=1..3,auto
 gives 'a sweep over words' 0 '^3 .* -  .* - ' tolerance H100:bf16 A.npy B.npy --sweep words=1..3
 gives 'a sweep as JSON' 0 '"sweep": "alignment_bits"' tolerance H100 --sweep alignment_bits=12,13 --shape 1x1x64 --json
-runs 0 custom --from H100:f16
+ends 0 custom --from H100:f16
 cp in/stdout sweep.json
 gives 'a custom unit in a sweep' 0 '^12 ' tolerance sweep.json --sweep F=12 --shape 1x1x64
 fails 'a sweep without values' "--sweep: 'k' is not NAME=VALUES" tolerance --sweep k
@@ -1092,16 +1095,16 @@ fails 'a picture without a sweep' '--plot: it draws a sweep' tolerance H100 --pl
 fails 'a picture as PDF' "--plot: 'x.pdf' ends with neither .svg nor .png" tolerance H100 --sweep k=3 --plot x.pdf
 if command -v gnuplot >/dev/null; then
   for ending in svg png; do
-    runs 0 tolerance H100 A100:tf32 --sweep k=32..64 --shape 1x1x1 --plot "sweep.$ending" --json
+    ends 0 tolerance H100 A100:tf32 --sweep k=32..64 --shape 1x1x1 --plot "sweep.$ending" --json
     check "a sweep as .$ending" [ -s "sweep.$ending" ]
   done
   check 'the picture has both curves' grep -q 'A100 tf32' sweep.svg
   # A file's name is text in the picture, not gnuplot's.
   cp sweep.json "q\`touch ran\`\"'\$x.json"
-  runs 0 tolerance "./q\`touch ran\`\"'\$x.json" --sweep k=32,64 --shape 1x1x1 --plot names.svg
+  ends 0 tolerance "./q\`touch ran\`\"'\$x.json" --sweep k=32,64 --shape 1x1x1 --plot names.svg
   check 'a name with quotes' grep -qF "q\`touch ran\`\"'\$x.json" names.svg
   check 'which is not run' [ ! -e ran ]
-  runs 2 tolerance H100:s8 --sweep k=32 --shape 1x1x1 --plot none.svg
+  ends 2 tolerance H100:s8 --sweep k=32 --shape 1x1x1 --plot none.svg
   check 'nothing to draw' says '^softmma: --plot: no error is above 0, so there is nothing to draw$'
 else
   fails 'no gnuplot' '--plot: gnuplot is not installed' tolerance H100 --sweep k=3 --plot x.svg
@@ -1156,307 +1159,6 @@ for command in compare tolerance; do
 done
 fails 'compare: no such file' 'none\.npy: cannot open' compare --on A100,V100 A.npy none.npy
 
-# ---- gen and verify ----
-
-volta=(--on V100 --instr HMMA.884.F32.F32)
-gives 'gen' 0 '^# instruction: mma\.m8n8k4\.f32\.f16\.f16\.f32$' vectors gen "${volta[@]}" --rows 100 --seed 7
-check 'gen: as many rows as asked' [ "$(grep -cv '^#' in/stdout)" -eq 100 ]
-cp in/stdout hundred.txt
-runs 0 vectors gen "${volta[@]}" --rows 100 --seed 7 -o again.txt
-check 'gen: the same seed, the same bytes' cmp -s hundred.txt again.txt
-runs 0 vectors gen "${volta[@]}" --rows 100 --seed 7 -o -
-check 'gen: - is standard output' cmp -s hundred.txt in/stdout
-runs 0 vectors gen "${volta[@]}" --rows 10 --seed 7 -o ten.txt
-check 'gen: the first rows are the same' [ "$(head -n "$(wc -l <ten.txt)" hundred.txt)" = "$(cat ten.txt)" ]
-runs 0 vectors gen "${volta[@]}" --rows 100 --seed 8 -o other.txt
-check 'gen: another seed, other rows' differs hundred.txt other.txt
-gives 'gen: no rows' 0 '^# arch: volta$' vectors gen "${volta[@]}" --rows 0
-kinds='random normal edge zeros tiny cancellation ill network schryer aimed'
-for kind in $kinds; do
-  runs 0 vectors gen "${volta[@]}" --rows 50 --kind "$kind" -o kind.txt
-  gives "gen --kind $kind, verified" 0 '^rows=50 mismatches=0$' verify kind.txt
-done
-fails 'gen: unknown GPU' "--on: unknown GPU or architecture 'V1'; nearest: V100" vectors gen --on V1 --instr HMMA.884.F32.F32
-fails 'gen: unknown instruction' '--instr: V100 has no instruction' vectors gen --on V100 --instr HMMA.885
-fails 'gen: no instruction' '--instr NAME or --in FORMAT is missing' vectors gen --on V100
-fails 'gen: no GPU' '--on is missing' vectors gen --instr HMMA.884.F32.F32
-fails 'gen: unknown kind' "--kind: unknown kind 'odd'; kinds are random, normal, edge" vectors gen "${volta[@]}" --kind odd
-fails 'gen: negative number of rows' '--rows: -5 is negative' vectors gen "${volta[@]}" --rows=-5
-fails 'gen: seed beyond 64 bits' "--seed: '99999999999999999999' is no whole number, .* not below 2.63" \
-  vectors gen "${volta[@]}" --seed 99999999999999999999
-fails 'gen: output in no directory' '--output: none/v\.txt: cannot write: No such file' vectors gen "${volta[@]}" -o none/v.txt
-has_begun='compgen -G "interrupted*" >in/files'
-"$softmma" vectors gen "${volta[@]}" --rows 1000000000 -o interrupted.txt 2>in/stderr &
-check 'gen, ended' ended_after "$has_begun" $! 143
-check 'gen writes under another name first' grep -q '^interrupted.txt.' in/files
-check 'gen, ended, leaves no file' [ -z "$(compgen -G 'interrupted*')" ]
-
-gives 'verify of a file' 0 '^rows=100 mismatches=0$' verify hundred.txt
-mkdir -p tree/below
-cp ten.txt tree/below/ten.txt
-cp hundred.txt tree/hundred.txt
-cp hundred.txt tree/not-this.log
-echo 'no vector file' >tree/readme.txt
-gives 'verify of a directory' 0 '^rows=110 mismatches=0$' verify tree
-gives 'verify of several' 0 '^rows=120 mismatches=0$' verify tree ten.txt
-gives 'verify --json' 0 '^  "rows": 110,$' verify tree --json
-"$softmma" verify - <hundred.txt >in/stdout 2>in/stderr
-check 'verify of standard input' [ "$(tail -n 1 in/stdout)" = 'rows=100 mismatches=0' ]
-"$softmma" vectors gen --on sm_120 --instr $nvfp4 --rows 60 | "$softmma" verify - >in/stdout 2>in/stderr
-check 'verify of rows with scales' [ "$(tail -n 1 in/stdout)" = 'rows=60 mismatches=0' ]
-
-# ---- Vector files in other formats ----
-
-runs 0 vectors gen "${volta[@]}" --rows 100 --seed 7 --format binary -o hundred.bin
-gives 'verify of a binary file' 0 '^rows=100 mismatches=0$' verify hundred.bin
-gives 'verify of both' 0 '^rows=200 mismatches=0$' verify hundred.bin hundred.txt
-cp hundred.bin tree/below/of-any-name
-gives 'verify of a directory with a binary file' 0 '^rows=210 mismatches=0$' verify tree
-rm tree/below/of-any-name
-runs 0 vectors convert hundred.bin --format text
-check 'convert to text' cmp -s in/stdout hundred.txt
-runs 0 vectors convert hundred.txt --format binary -o again.bin
-check 'convert to binary' cmp -s again.bin hundred.bin
-runs 0 vectors convert hundred.txt --format text
-check 'convert to the same' cmp -s in/stdout hundred.txt
-"$softmma" vectors gen "${volta[@]}" --rows 100 --seed 7 --format binary | "$softmma" vectors convert - --format text >in/stdout
-check 'both through pipes' cmp -s in/stdout hundred.txt
-gives 'a binary file as a unit' 0 'rows=100 mismatches=0$' test --unit file:hundred.bin --against model
-runs 0 explain hundred.bin --row 7
-cp in/stdout seventh
-runs 0 explain hundred.txt --row 7
-check 'explain of a binary row' cmp -s in/stdout seventh
-fails 'convert: no format' '--format is missing' vectors convert hundred.txt
-fails 'convert: unknown format' "--format: 'octal' is not text, binary, readmemh, csv, json or jsonl" vectors convert hundred.txt --format octal
-fails 'convert: no such file' 'none.txt: No such file' vectors convert none.txt --format text
-sed 's/^# instruction: .*/&x/' ten.txt >ten-x.txt
-fails 'convert: no such instruction' 'ten-x.txt: line 2: volta has no instruction' \
-  vectors convert ten-x.txt --format binary -o x.bin
-"$softmma" vectors convert hundred.txt --format binary 2>in/stderr | cat >in/stdout
-check 'convert of a text to binary through a pipe' grep -q 'write it to a file of its own$' in/stderr
-"$softmma" vectors convert hundred.txt --format binary >redirected.bin
-check 'but into a file' cmp -s redirected.bin hundred.bin
-head -c 500 hundred.bin >cut.bin
-fails 'verify of a file that was cut' '^softmma: cut.bin: 500 bytes, but 100 rows are [0-9]*: it is truncated$' verify cut.bin
-fails 'convert of it' 'it is truncated$' vectors convert cut.bin --format text -o cut.txt
-fails 'a recording that was cut' '--unit: file:cut.bin: cut.bin: .* it is truncated$' test --unit file:cut.bin
-cp hundred.bin damaged.bin
-printf '\xff' | dd of=damaged.bin bs=1 seek=600 conv=notrunc 2>in/dd
-fails 'verify of a damaged file' 'damaged.bin: the checksum of rows 1 to 100 is wrong: they are damaged' verify damaged.bin
-fails 'convert of it' 'they are damaged$' vectors convert damaged.bin --format text -o cut.txt
-cp hundred.bin later.bin
-printf '\x02' | dd of=later.bin bs=1 seek=12 conv=notrunc 2>in/dd
-fails 'verify of another version' 'later.bin: version 2 of binary vector files; this program reads version 1' verify later.bin
-"$softmma" vectors gen "${volta[@]}" --rows 1000000000 --format binary -o interrupted.bin 2>in/stderr &
-check 'gen --format binary, ended' ended_after "$has_begun" $! 143
-check 'gen --format binary, ended, leaves no file' [ -z "$(compgen -G 'interrupted*')" ]
-# Two commands write the same file at the same time. Afterwards the file is the complete output of one of them.
-for seed in 1 2; do "$softmma" vectors gen "${volta[@]}" --rows 50000 --seed $seed --format binary -o both.bin & done
-wait
-gives 'a file that two have written' 0 '^rows=50000 mismatches=0$' verify both.bin
-
-# Input for simulators: the struct in the comments, with a[k] from bit 16 k on.
-runs 0 vectors gen "${volta[@]}" --rows 100 --seed 7 --format readmemh -o hundred.mem
-fails 'readmemh: not read back' 'line 1, column 1: this is a file for .readmemh, which cannot be read back; .* text or' \
-  verify hundred.mem
-check 'readmemh: a row a line' [ "$(grep -cv '^//' hundred.mem)" -eq 100 ]
-if command -v iverilog >/dev/null; then
-  cat >read.sv <<'END'
-module read;
-  logic [191:0] row[100];
-  initial begin
-    $readmemh("hundred.mem", row);
-    for (int i = 0; i < 100; i++)
-      $display("%h %h %h %h %h %h %h %h %h %h", row[i][0 +: 16], row[i][16 +: 16], row[i][32 +: 16], row[i][48 +: 16],
-               row[i][64 +: 16], row[i][80 +: 16], row[i][96 +: 16], row[i][112 +: 16], row[i][128 +: 32],
-               row[i][160 +: 32]);
-    $finish;
-  end
-endmodule
-END
-  iverilog -g2012 -o read.vvp read.sv 2>in/stderr && vvp -n read.vvp 2>in/stderr | grep -v WARNING >in/stdout
-  check 'readmemh: a simulator reads the rows' cmp -s in/stdout <(grep -v '^#' hundred.txt)
-fi
-
-# Forms that other programs read, too: rows with scale factors, with flags, of four-bit numbers, with one product, and
-# none. Python's readers find the same numbers, and converted back, the file has the same bytes.
-cat >forms.py <<'END'
-import csv, json
-
-lines = open("forms.txt").read().splitlines()
-header = dict(line[2:].split(": ", 1) for line in lines if line.startswith("#"))
-rows = [line.split() for line in lines if not line.startswith("#")]
-
-comments = [line for line in open("forms.csv") if line.startswith("#")]
-names, *table = csv.reader(line for line in open("forms.csv") if not line.startswith("#"))
-assert comments == [line + "\n" for line in lines if line.startswith("#") and not line.startswith("# columns")]
-assert [[x.removeprefix("0x") for x in row] for row in table] == rows
-assert all(x.startswith("0x") for row in table for x in row)
-
-record = json.load(open("forms.json"))
-parts = record.pop("rows")
-assert [json.loads(line) for line in open("forms.jsonl")] == [record, *parts]
-assert record.pop("file") == "softmma vectors"
-del header["columns"]
-assert {key: str(value) for key, value in record.items()} == header and isinstance(record["k"], int)
-flat = [(f"{key}[{i}]" if len(x) > 1 else key, y) for part in parts for key, value in part.items()
-        for x in [value if isinstance(value, list) else [value]] for i, y in enumerate(x)]
-assert [y for _, y in flat] == [x for row in rows for x in row]
-assert [name for name, _ in flat] == names * len(rows)
-END
-for rows in 'arm:fmmla.s --flags' 'V100:f16' 'B200:nvfp4' 'H100:f16 --rows 0' 'A100:s8 --rows 5000' 'MI300X:f64'; do
-  # shellcheck disable=SC2086
-  for form in txt csv json jsonl; do "$softmma" vectors gen --rows 9 $rows -o forms.$form; done
-  check "csv, json and jsonl, $rows" python3 forms.py
-  for form in csv json jsonl; do
-    runs 0 vectors convert forms.$form -o forms-back.txt
-    check "$form read back, $rows" cmp -s forms.txt forms-back.txt
-    check "$form is verified, $rows" runs 0 verify forms.$form
-  done
-done
-"$softmma" vectors gen V100:f16 --rows 3 -o forms.json
-"$softmma" vectors gen V100:f16 --rows 3 -o forms.jsonl
-"$softmma" vectors gen V100:f16 --rows 3 -o forms.csv
-mkdir forms
-cp forms.json forms.jsonl forms.csv forms
-gives 'verify of a folder takes all forms' 0 'rows=9 mismatches=0' verify forms
-python3 -c 'import json; json.dump(json.load(open("forms.json")), open("forms/forms.json", "w"), indent=1)'
-fails 'JSON in other lines' 'line 1, column 1: not a whole record; JSON is read a row a line' verify forms/forms.json
-runs 2 verify forms
-check 'which a folder does not hide' says '^softmma: forms/forms.json: line 1, column 1: not a whole record'
-sed 's/": /":/g' forms.jsonl >forms/forms.json
-{ printf '\357\273\277'; cat forms.csv; } >forms/forms.csv
-gives 'verify of a folder takes other blanks and a byte order mark' 0 'rows=9 mismatches=0' verify forms
-head -c 300 forms.json >cut.json
-fails 'JSON that was cut in a row' 'cut.json: line 3' verify cut.json
-head -n 3 forms.json >cut.json
-fails 'JSON that was cut after a row' 'the list of rows has no end: the file is truncated' verify cut.json
-{ cat forms.json && sed -n 2p forms.json; } >cut.json
-fails 'JSON with a row after the list' 'line 6, column 1: the list of rows has ended before' verify cut.json
-sed '2s/"d": "[0-9a-f]*"/"e": "0"/' forms.jsonl >cut.jsonl
-fails 'a row without d' "line 2, column 1: 'd' is not 1 encoding of f32 in hexadecimal" verify cut.jsonl
-sed '3s/"a": \["/"a": ["1/' forms.jsonl >cut.jsonl
-fails 'a number of too many digits' "line 3, column 1: 'a' is not 4 encodings of f16 in hexadecimal" verify cut.jsonl
-sed '2s/^{/  {,/' forms.jsonl >cut.jsonl
-fails 'a row that is no JSON' 'cut.jsonl: line 2, column 4: ' verify cut.jsonl
-sed '1s/"k": 4, //' forms.jsonl >cut.jsonl
-fails 'a header without k' "header key 'k' is missing in the record of the first line" verify cut.jsonl
-sed '1s/"k": 4/"k": [4]/' forms.jsonl >cut.jsonl
-fails 'a key of another kind' "the value of 'k' is neither a text nor a number" verify cut.jsonl
-echo '{}' >cut.jsonl
-fails 'a record without a header' 'the first line is a record with arch, instruction, k, a, b, c and d' verify cut.jsonl
-sed '1s/{/{"recorded on": "x\\n# wave: 32", /' forms.jsonl >cut.jsonl
-fails 'a line end in a value' "the value of 'recorded on' has a control character, such as a line end" verify cut.jsonl
-sed '1i # recorded on: x\x1b[1m' forms.csv >cut.csv
-runs 0 vectors convert cut.csv cut.jsonl
-check 'a control character in a value is replaced' grep -q '"recorded on": "x?\[1m"' cut.jsonl
-check 'and the file can be read' runs 0 verify cut.jsonl
-sed 's/^a\[0\],a\[1\]/a[1],a[0]/' forms.csv >cut.csv
-fails 'columns in another order' 'the columns of CSV are not those of the header' verify cut.csv
-sed '$s/,0x/,0x0x/' forms.csv >cut.csv
-fails 'CSV with two prefixes' "'x' is no hexadecimal digit" verify cut.csv
-sed 's/0x//g' forms.csv >cut.csv
-check 'CSV without prefixes' runs 0 verify cut.csv
-sed '$s/,0x[0-9a-f]*$//' forms.csv >cut.csv
-fails 'CSV with a number less' 'expected 10 numbers .*, found 9' verify cut.csv
-sed '$s/,0x[0-9a-f]*,/,,/; $s/$/,0x00000000/' forms.csv >cut.csv
-fails 'CSV with an empty cell, and as many numbers' 'line [0-9]+, column 8: an empty cell before the last number' verify cut.csv
-sed '$s/^0x[0-9a-f]*/ /' forms.csv >cut.csv
-fails 'CSV with an empty first cell' 'line [0-9]+, column 1: an empty cell before the last number' verify cut.csv
-sed '$s/,/ /; $s/$/,/' forms.csv >cut.csv
-fails 'CSV with two numbers in a cell' 'a blank within a cell; separate numbers with commas' verify cut.csv
-sed '$s/,/ ,\t/g; $s/$/ ,,/' forms.csv >cut.csv
-check 'CSV with blanks around numbers and empty cells after them' runs 0 verify cut.csv
-
-header=$(grep '^#' ten.txt)
-row='3e00 3c00 3c00 0000 3e00 0002 0002 0000 00000000'
-printf '%s\n' "$header" "$row 40100001" "$row 40100000" >corrupt.txt
-gives 'verify of a corrupted row' 1 '^corrupt\.txt:10: volta .*: the file has 40100000 \(2\.25\), the model computes 40100001' \
-  verify corrupt.txt
-check 'its last line' [ "$(tail -n 1 in/stdout)" = 'rows=2 mismatches=1' ]
-replay=$(sed -n 's/^  softmma //p' in/stdout)
-eval "words=($replay)"
-# shellcheck disable=SC2154 # set by eval
-gives 'its command replays the row' 0 '^d = 0x40100001 = ' "${words[@]}"
-gives 'verify --json of a corrupted row' 1 '"expected": "40100000"' verify corrupt.txt --json
-gives 'verify --show' 1 '^\.\.\. and 1 more$' verify corrupt.txt --show 0
-sed -i 's/^# arch: .*/# arch: NVIDIA Tesla V100/' corrupt.txt
-runs 1 verify corrupt.txt
-eval "words=($(sed -n 's/^  softmma //p' in/stdout))"
-gives 'a GPU with blanks in its name is replayed, too' 0 '^d = 0x40100001 = ' "${words[@]}"
-
-# Vector files: NAME|REGEX|SED SCRIPT on ten.txt, whose header has 8 lines
-while IFS='|' read -r name regex script; do
-  sed "$script" ten.txt >bad.txt
-  fails "verify: $name" "bad\\.txt: $regex" verify bad.txt
-done <<'END'
-a row cut short|line 12, column [0-9]+: expected 10 numbers .*, found 4|12s/^\(.\{19\}\).*/\1/
-a row too long|line 12, column [0-9]+: expected 10 numbers .*, found 11|12s/$/ 0000/
-a character that is no digit|line 10, column 6: 'x' is no hexadecimal digit|10s/^..... */0000 x/
-a number that does not fit|line 10, column 1: 10000 does not fit f16's 16 bits \(a\[0\]\)|10s/^..../10000/
-a header without k|line [0-9]+, column 1: header key 'k' is missing|/^# k:/d
-no header|line 1, column 1: no header|/^#/d
-another k than the instruction's|line 2: the header says k: 8, but mma\.m8n8k4\.f32\.f16\.f16\.f32 has k = 4|s/^# k: 4/# k: 8/
-another format than the instruction's|line 2: the header says a: bf16, but mma\.m8n8k4.* has f16|s/^# a: f16/# a: bf16/
-an unknown format|line 4, column 6: 'f17' is no number format|s/^# a: f16/# a: f17/
-an unknown architecture|line 2: unknown GPU or architecture 'vulta'; nearest: volta|s/volta/vulta/
-an unknown instruction|line 2: volta has no instruction 'mma.m8n8k5.f32.f16.f16.f32'; nearest: |s/m8n8k4/m8n8k5/
-an instruction of others|line 2: volta has no instruction .*; it is on: |s/mma\.m8n8k4.*/mma.m16n8k16.f32.f16.f16.f32/
-a header that changes|line 15, column [0-9]+: header key 'arch' was 'volta' before|14a # arch: hopper
-END
-head -c -3 ten.txt >bad.txt
-fails 'verify: a file cut short' 'bad\.txt: line 18, column [0-9]+: the file ends in this line' verify bad.txt
-head -c 300 /dev/zero >bad.txt
-fails 'verify: no text' 'bad\.txt: line 1, column 1: ' verify bad.txt
-: >bad.txt
-fails 'verify: an empty file' 'bad\.txt: line 1, column 1: no header' verify bad.txt
-# A column of exception flags
-flagged=(vectors gen arm:fmmla.s --flags --rows 300)
-"$softmma" "${flagged[@]}" -o flags.txt
-"$softmma" "${flagged[@]}" --format binary -o flags.bin
-gives 'gen --flags, verified' 0 '^rows=600 mismatches=0$' verify flags.txt flags.bin
-"$softmma" vectors convert flags.bin --format text -o same.txt
-check 'convert of flags' cmp -s flags.txt same.txt
-sed '20s/ ..$/ 08/' flags.txt >wrong.txt
-gives 'verify of a wrong flag' 1 '^  flags: the file has 08 division by zero, the model computes 0[1-7] ' verify wrong.txt
-gives 'verify counts wrong flags' 1 '^1 of 1 mismatches differ in their flags only$' verify wrong.txt
-{ "$softmma" vectors gen power:xvf32gerpp --flags --rows 0 && echo 20000001 1ffffffe 00000000 00800000 03; } >before.txt
-gives 'verify with tininess before rounding' 0 '^rows=1 mismatches=0$' verify before.txt
-sed 's/before rounding/after rounding/' before.txt >after.txt
-gives 'verify with tininess after rounding' 1 'the file has 03 underflow, inexact, the model computes 01 inexact$' \
-  verify after.txt
-sed '20s/ ..$//' flags.txt >short.txt
-fails 'verify: a row without flags' '^softmma: short.txt: line 20, column [0-9]*: expected 7 numbers .*c d flags\), found 6$' verify short.txt
-sed 's/^# flags: .*/# flags: yes/' flags.txt >yes.txt
-fails 'verify: flags without tininess' "yes.txt: line 8, column 10: 'yes' is neither 'tininess before rounding'" verify yes.txt
-gives 'a unit of a file with flags' 0 'rows=10 mismatches=0$' test --unit file:flags.txt --on arm --instr fmmla.s --rows 10
-fails 'gen --flags of a tensor core' 'mma.m8n8k4.f32.f16.f16.f32 has no exception flags' vectors gen V100:f16 --flags
-fails 'dot --tininess alone' '^softmma: --tininess: add --flags' dot arm:fmmla.s -a 1 -b 1 --tininess after
-fails 'dot --tininess of another value' "^softmma: --tininess: 'x' is neither 'before' nor 'after'" \
-  dot arm:fmmla.s -a 1 -b 1 --flags --tininess x
-
-fails 'verify: no such file' 'none\.txt: No such file' verify none.txt
-mkdir empty
-fails 'verify: a directory without vector files' 'no vector file found' verify empty
-runs 0 vectors gen V100:f16 --rows 3 -o three.csv
-fails 'verify: one of two directories without vector files' '^softmma: empty: no vector file found' verify three.csv empty
-runs 0 vectors gen V100:f16 --rows 3 -o three.json
-tr -d '\n' <three.json >line.json
-fails 'verify: JSON on one line' 'line.json: line 1, column 1: rows stand in the line of the header' verify line.json
-{ printf '\xef\xbb\xbf' && sed 's/^# .*/&,,,,/' three.csv; } >sheet.csv
-gives 'verify: CSV as spreadsheets save it' 0 '^rows=3 mismatches=0$' verify sheet.csv
-fails 'convert: a full disk' '/dev/full: cannot write: No space left' vectors convert three.csv /dev/full --format binary
-(ulimit -f 8 && "$softmma" vectors gen V100:f16 --rows 5000 -o large.txt) 2>in/stderr
-check 'a file at its limit: the status is 2' [ $? -eq 2 ]
-check 'a file at its limit: one line' grep -q '^softmma: --output: large.txt: cannot write: File too large' in/stderr
-check 'a file at its limit: nothing is left' [ -z "$(find . -name 'large.txt*')" ]
-mkdir H100
-gives 'a folder with the name of a GPU' 0 ' x ' gemm H100 --in f16 A.npy B.npy -o folder.npy
-rmdir H100
-fails 'verify: empty standard input' 'standard input: line 1, column 1: no header' verify -
-fails 'verify: nothing to verify' 'too few arguments: softmma verify FILE' verify
-fails 'verify: negative --show' '--show: -1 is negative' verify ten.txt --show=-1
-
 # ---- bench ----
 
 # OpenBLAS and gnuplot are optional: tests that need them run only where they are installed.
@@ -1501,7 +1203,7 @@ for format in f32 f64; do
   [ -s in/stderr ] && check 'bench says how to get OpenBLAS' says 'note: .*apt install libopenblas0-pthread'
 done
 if command -v gnuplot >/dev/null; then
-  runs 0 "${bench[@]}" --on A100 --instr HMMA.16816.F32 --size 4,5 --chart chart.svg
+  ends 0 "${bench[@]}" --on A100 --instr HMMA.16816.F32 --size 4,5 --chart chart.svg
   check 'bench --chart draws' grep -q '^</svg>' chart.svg
   check 'bench --chart labels the bars' grep -q 'A100 mma.m16n8k16.f32.f16.f16.f32, 5<' chart.svg
   check 'bench --chart leaves one file' [ "$(compgen -G 'chart*')" = chart.svg ]

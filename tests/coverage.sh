@@ -26,22 +26,23 @@ check 'every event, once' has '.[0] | (.events | length) == .hit + .missed + .im
 check 'with a reason' has '[.[0].events[] | select(.state == "impossible") | .because | length > 10] | all'
 check 'hits are of rows' has '[.[0].events[] | select(.kind == "operands" and (.event | startswith("c:"))) | .hits] | add == 1000'
 
-runs 0 vectors gen "${half[@]}" --rows 1000 --seed 7 -o rows.txt
+ends 0 vectors gen "${half[@]}" --rows 1000 --seed 7 -o rows.txt
 gives 'a vector file' 0 ': 1000 rows, ' coverage rows.txt -o one.json
 gives 'the same, kept' 0 '"rows": 1000' coverage one.json --json
 cp in/stdout one
-runs 0 coverage rows.txt --json
+ends 0 coverage rows.txt --json
 check 'counts as the file' cmp -s one in/stdout
-runs 0 coverage "${half[@]}" --rows 500 -o two.json
+ends 0 coverage "${half[@]}" --rows 500 -o two.json
 gives 'merged' 0 ': 1500 rows, ' coverage one.json two.json -o all.json
-runs 0 coverage rows.txt two.json --json && cp in/stdout merged
-runs 0 coverage all.json --json
+ends 0 coverage rows.txt two.json --json
+cp in/stdout merged
+ends 0 coverage all.json --json
 check 'whatever they are merged from' cmp -s merged in/stdout
-runs 0 vectors gen "${small[@]}" --rows 10 -o small.txt
+ends 0 vectors gen "${small[@]}" --rows 10 -o small.txt
 gives 'binary rows, of a pipe' 0 ': 10 rows, ' coverage <("$softmma" vectors gen "${small[@]}" --rows 10 --format binary)
 gives 'several instructions' 0 '^volta mma.m8n8k4' coverage rows.txt small.txt
 gives 'a page' 0 'rows' coverage one.json --html page.html
-runs 0 coverage one.json --json
+ends 0 coverage one.json --json
 check 'each event a square' cmp -s <(parts page.html | jq -c '.[].squares // [] | .[][]' | sort) \
   <(jq -c '.[0].events[]' in/stdout | sort)
 check 'a table of counts' cmp -s <(parts page.html | jq '.[].table // empty | .[-1]') \
@@ -79,19 +80,19 @@ check 'how many' grep -qE '^softmma: note: [0-9]+ rows make [0-9]+ of [0-9]+ eve
 rows=$(grep -vc '^#' cover.txt)
 check 'are few' [ "$rows" -lt 200 ]
 gives 'right ones' 0 "rows=$rows mismatches=0" verify cover.txt
-runs 0 coverage cover.txt --json
+ends 0 coverage cover.txt --json
 read -r of_cover <<<"$(jq '.[0].hit' in/stdout)"
 "$softmma" vectors gen "${small[@]}" --cover >cover2.txt 2>note
 check 'that make happen what the note says' grep -q "make $of_cover of" note
 check 'the same again' cmp -s cover.txt cover2.txt
 OMP_NUM_THREADS=1 "$softmma" vectors gen "${small[@]}" --cover 2>/dev/null >cover2.txt
 check 'with one thread' cmp -s cover.txt cover2.txt
-runs 0 coverage "${small[@]}" --kind random --rows 2000 --json
+ends 0 coverage "${small[@]}" --kind random --rows 2000 --json
 check 'more than random ones' [ "$of_cover" -gt "$(jq '.[0].hit' in/stdout)" ]
 check 'fewer rows than all events need' runs 0 vectors gen "${small[@]}" --cover --rows 5 -o fewer.txt
 check 'fewer rows than all events need: all are written' cmp cover.txt fewer.txt
 check 'fewer rows than all events need: a note' grep -q 'note: --rows: 5 test vectors cause fewer events than the ' in/stderr
-runs 0 vectors gen "${small[@]}" --cover --rows 400 -o more.txt
+ends 0 vectors gen "${small[@]}" --cover --rows 400 -o more.txt
 check 'more rows than all events need: no note' [ -z "$(grep -e --rows in/stderr)" ]
 check 'rows like them' [ "$(grep -vc '^#' more.txt)" -eq 400 ]
 check 'behind them' cmp -s <(grep -v '^#' cover.txt) <(grep -v '^#' more.txt | head -n "$rows")

@@ -258,7 +258,7 @@ gives 'campaign of an exported instruction' 0 'mismatches=0$' \
   test --unit custom:ampere.json --on "${ampere[@]}" --rows 2000
 gives 'campaign of another rounding' 1 'custom:hopper-nearest\.json ' \
   test --unit custom:hopper-nearest.json --on H100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 300
-runs 0 test --unit custom:ampere.json --rows 1 --kind normal
+ends 1 test --unit custom:ampere.json --rows 1 --kind normal
 check 'campaign without a target: a note' grep -qE \
   '^softmma: note: no target is named: custom:ampere\.json stands for each of [0-9]+ instructions .*; name one, such as ' in/stderr
 fails 'other formats' 'the custom unit has k = 16, a f16, ' \
@@ -283,10 +283,10 @@ done
 
 # A difference in one of 101 correct rows does not refute the explanation of 60 wrong rows, whatever other files hold.
 wgmma=(--on H100 --instr wgmma.m64n8k16.f32.f16.f16)
-runs 0 custom --from "${wgmma[@]:1}" -o wgmma.json
+ends 0 custom --from "${wgmma[@]:1}" -o wgmma.json
 sed 's/"alignment_bits": 25/"alignment_bits": 20/' wgmma.json >narrow.json
-runs 0 vectors gen "${wgmma[@]}" --rows 2000 -o right.txt
-runs 0 vectors record right.txt --unit custom:narrow.json -o narrow.txt
+ends 0 vectors gen "${wgmma[@]}" --rows 2000 -o right.txt
+ends 0 vectors record right.txt --unit custom:narrow.json -o narrow.txt
 differing() { diff <(grep -v '^#' right.txt) <(grep -v '^#' narrow.txt) | sed -n "s/^$1 //p"; }
 {
   grep '^#' right.txt
@@ -294,11 +294,11 @@ differing() { diff <(grep -v '^#' right.txt) <(grep -v '^#' narrow.txt) | sed -n
   grep -v '^#' right.txt | grep -Fxf narrow.txt | head -n 100
   differing '<' | tail -n 1
 } >mixed.txt
-runs 0 vectors gen V100:f16 --rows 3000 -o others.txt
+ends 0 vectors gen V100:f16 --rows 3000 -o others.txt
 gives 'verify: an explanation' 1 'alignment_bits is 20 instead of 25' verify mixed.txt
-runs 1 verify mixed.txt --json
+ends 1 verify mixed.txt --json
 jq .classes in/stdout >alone
-runs 1 verify others.txt mixed.txt --json
+ends 1 verify others.txt mixed.txt --json
 check 'verify: the explanation beside a file of others' diff alone <(jq .classes in/stdout)
 
 # ---- Products ----

@@ -58,7 +58,7 @@ called() {
 }
 called SGEMM 'cublasGemmEx 48 32 64 types 0 0 0 apart 64 64 48 by 68'
 called f16 'cublasGemmEx 48 32 64 types 2 2 0 apart 64 64 48 by 68'
-runs 0 "${bench[@]}" --on H100 --in bf16,tf32,f64,s8,e4m3,e5m2
+ends 0 "${bench[@]}" --on H100 --in bf16,tf32,f64,s8,e4m3,e5m2
 called bf16 'cublasGemmEx 48 32 64 types 14 14 0 apart 64 64 48 by 68'
 called tf32 'cublasGemmEx 48 32 64 types 0 0 0 apart 64 64 48 by 77'
 called DGEMM 'cublasGemmEx 48 32 64 types 1 1 1 apart 64 64 48 by 70'

@@ -30,7 +30,7 @@ gives 'a row that is not decided at once' 0 'mismatches=0$' test --unit model --
 report() {
   local against=$1
   shift
-  runs 1 test --unit "plugin:$modules/wrong_unit.so:bit" --against "$against" "${ampere[@]}" --rows 70000 "$@"
+  ends 1 test --unit "plugin:$modules/wrong_unit.so:bit" --against "$against" "${ampere[@]}" --rows 70000 "$@" >&2
   sed -E "s/model:$device/model/; s/ +/ /g; /SoftMMA's models|\"driver\"|\"date\"/d" in/stdout
 }
 report model >cpu.txt
@@ -40,7 +40,7 @@ check 'and reported as those of the CPU' diff cpu.txt device.txt
 report model --json --kind normal >cpu.json
 report "model:$device" --json --kind normal >device.json
 check 'also as JSON' diff cpu.json device.json
-runs 0 test --unit "model:$device" --against model "${ampere[@]}" --rows 100 --resume state.json
+ends 0 test --unit "model:$device" --against model "${ampere[@]}" --rows 100 --resume state.json
 gives 'a campaign goes on' 0 '^instructions=1 rows=66000 mismatches=0$' \
   test --unit "model:$device" --against model "${ampere[@]}" --rows 66000 --resume state.json
 
@@ -87,9 +87,9 @@ done
 "$softmma" vectors gen "${ampere[@]}" --rows 9000 -o rows.txt
 gives 'rows of a file' 0 '^rows=9000 mismatches=0$' verify --unit "model:$device" rows.txt
 sed -E '3000s/.$/x/; 3000s/[0-8]x$/9/; 3000s/.x$/0/' rows.txt >wrong.txt
-runs 1 verify wrong.txt
+ends 1 verify wrong.txt
 cp in/stdout cpu.txt
-runs 1 verify --unit "model:$device" wrong.txt
+ends 1 verify --unit "model:$device" wrong.txt
 check 'what differs is printed as by the CPU' diff cpu.txt in/stdout
 
 gives 'rows are timed' 0 "mma.m16n8k16.f32.f16.f16.f32 +$device " \

@@ -26,7 +26,7 @@ gives 'overflow of another algorithm' 1 'overflow \(saturate and infinity\)$' \
 gives 'integers' 1 'overflow \(wrap and saturate\)' diff --prove A100:s8 A100:mma.m16n8k32.satfinite.s32.s8.s8.s32
 
 # A custom unit: e_zero of FP16 products does not affect equality, another rounding mode does.
-runs 0 custom --from H100 --instr mma.m16n8k16.f32.f16.f16.f32
+ends 0 custom --from H100 --instr mma.m16n8k16.f32.f16.f16.f32
 sed 's/"zero_exponent": -133/"zero_exponent": -140/' in/stdout >zero.json
 sed 's/"toward-zero"/"nearest-even"/' in/stdout >nearest.json
 sed 's/"alignment_bits": 25/"alignment_bits": 50/' in/stdout >wide.json
@@ -56,19 +56,19 @@ check 'has what zeros do' has '.zeros == "change nothing"'
 printf '%s' '{"softmma-unit": 1, "name": "st", "algorithm": "ST-FDPA", "k": 64, "a": "e2m1", "b": "e2m1", "c": "f32",
   "d": "f32", "scale": "ue8m0", "scale_block": 16, "block": 64, "alignment_bits": 25, "zero_exponent": -133,
   "rounding": "toward-zero"}' >scaled.json
-runs 2 diff --permute ./scaled.json --rows 100
+ends 2 diff --permute ./scaled.json --rows 100
 check 'a fused sum of several scale blocks' grep -q '^any order, proved, of the 16 products of each scale block, ' in/stdout
-runs 2 diff --permute ./scaled.json -k 64 --rows 100 -o answer.txt
+ends 2 diff --permute ./scaled.json -k 64 --rows 100 -o answer.txt
 check 'the file of an answer that cannot tell' grep -q '^any order, proved for K = 64, of k = 0 and 1 to 15$' answer.txt
 gives 'K of one scale block' 0 '^order of k: any, proved for K = 16' diff --permute ./scaled.json -k 16 --rows 100
-runs 2 diff --permute B200:nvfp4 --rows 1000
+ends 2 diff --permute B200:nvfp4 --rows 1000
 check 'cannot tell' grep -q '^order of k: cannot tell, because ' in/stdout
 
 # Plans.
 plans=$source_directory/examples/plans
 gives 'BLOCK_K of promotion' 1 '^smallest row found, K = 65, ' \
   diff --prove H100 H100 --plan "$plans/two-level-64.json,$plans/two-level.json"
-runs 2 diff --prove H100:f16 B200:f16 --plan "$plans/two-level-64.json,$plans/two-level.json" --rows 200
+ends 2 diff --prove H100:f16 B200:f16 --plan "$plans/two-level-64.json,$plans/two-level.json" --rows 200
 check 'cannot tell, at several K' grep -qE ' [0-9]+ rows at 4 K agree$' in/stdout
 gives 'other words' 0 '^equal, proved for K = 256: ' \
   diff --prove H100 H100 --plan "$plans/split-k.json,$plans/slices-listed.json" -k 256

@@ -111,18 +111,18 @@ for k in 20 2e1; do
 done
 check 'a picture of 2e1 elements' grep -q '^.exact << END' script-2e1
 check 'as of 20 elements' cmp script-20 script-2e1
-runs 0 experiment porting --set k=8_192 --no-plot
+ends 0 experiment porting --set k=8_192 --no-plot
 check 'the published number in another form' grep -q '^The loop from ' in/stdout
 mkdir p 'p[1]' p1 # the second is a pattern of the third
-for part in 1 2; do runs 0 experiment accumulation --small --no-plot --shard $part/2 -o p1; done
+for part in 1 2; do ends 0 experiment accumulation --small --no-plot --shard $part/2 -o p1; done
 cp p1/* 'p[1]'
-runs 0 experiment accumulation --small --no-plot -o 'p[1]'
+ends 0 experiment accumulation --small --no-plot -o 'p[1]'
 check 'the parts of this folder alone' [ "$(find p1 'p[1]' -name '*.shard-*' | grep -c '^p1/')" = 2 ]
 check 'are collected' [ ! -e 'p[1]/accumulation.csv.shard-1-of-2' ]
 zeros=(--set least-k=1 --set greatest-k=1 --set side=64 --seed 4 --no-plot)
-runs 0 experiment accumulation "${zeros[@]}" -o p
+ends 0 experiment accumulation "${zeros[@]}" -o p
 check 'products that are all zero' test -z "$(grep -E ',-?nan' p/accumulation.csv)"
-runs 0 experiment accumulation --small --no-plot --seed -1 -o p
+ends 0 experiment accumulation --small --no-plot --seed -1 -o p
 check 'a negative seed, as it was given' grep -q '^# seed: -1$' p/accumulation.csv
 fails 'no such experiment' "unknown experiment 'acumulation'; experiments are .*accumulation" experiment acumulation
 fails 'no such parameter' "accumulation has no parameter 'sides'" experiment accumulation --set sides=3

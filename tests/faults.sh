@@ -13,8 +13,8 @@ source "$source_directory/tests/judging.sh"
 ulimit -c 0
 
 instruction=(--on V100 --instr HMMA.884.F32.F32)
-runs 0 vectors gen "${instruction[@]}" --rows 50 -o rows.txt
-runs 0 vectors gen "${instruction[@]}" --rows 50 --format binary -o rows.bin
+ends 0 vectors gen "${instruction[@]}" --rows 50 -o rows.txt
+ends 0 vectors gen "${instruction[@]}" --rows 50 --format binary -o rows.bin
 first=3 # the allocations before it are made by libraries before main
 
 # timeless FILE: prints output without the date and the duration of a run
@@ -54,11 +54,11 @@ survives() {
   check "some of them are missed: $1" [ $failures -gt 0 ]
 }
 matrices=("$data/digits-axes.npy" "$data/digits-axes.npy")
-runs 0 gemm --on H100 --in f16 "${matrices[@]}" -o D.npy
-runs 0 custom --from H100 --instr HGMMA.64x8x16.F32
+ends 0 gemm --on H100 --in f16 "${matrices[@]}" -o D.npy
+ends 0 custom --from H100 --instr HGMMA.64x8x16.F32
 sed 's/"alignment_bits": 25/"alignment_bits": 24/' in/stdout >unit.json
 for part in 1 2; do
-  runs 0 test --unit model "${instruction[@]}" --rows 20 --shard $part/2 --json
+  ends 0 test --unit model "${instruction[@]}" --rows 20 --shard $part/2 --json
   cp in/stdout part$part.json
 done
 

@@ -20,7 +20,6 @@ product=(gemm --on H100 --in f16 "$data/digits.npy" "$data/digits-axes.npy")
 # Limit of CPU seconds of one command. It is far more than any command needs, and ends a command that reads without end.
 ulimit -t 100
 
-differs() { ! cmp -s "$1" "$2"; }
 
 # ---- Larger than memory ----
 

@@ -13,7 +13,7 @@ ampere=(--on A100 --instr mma.m16n8k16.f32.f16.f16.f32)
 mark=c9800000
 
 # Test vectors with the model's results; c of row 7 is the mark.
-runs 0 vectors record --unit model "${ampere[@]}" --rows 300 -o rows.txt
+ends 0 vectors record --unit model "${ampere[@]}" --rows 300 -o rows.txt
 awk -v mark=$mark 'NF > 32 && $1 !~ /^#/ && n++ == 7 { $33 = mark } { print }' rows.txt >marked.txt
 check 'a row is marked' [ "$(grep -c " $mark " marked.txt)" -eq 1 ]
 

@@ -1,6 +1,11 @@
 # shellcheck shell=bash disable=SC2154
 # Functions for tests of the command. A test sources this file with the path of the command in $softmma. Makes a working
 # folder, and defines functions that check what the command does there.
+# A line "runs STATUS ..." whose status nothing asks for would hide failures; `ends` is for such lines.
+if grep -nE '^ *runs ' "$0" | grep -vE '&&|\|\|'; then
+  echo "$0: the status of these lines is dropped: write ends instead of runs"
+  exit 2
+fi
 work=$(mktemp -d)
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 cd "$work" || exit 2
@@ -33,6 +38,11 @@ runs() {
   [ $status -eq "$wanted" ]
 }
 
+# ends STATUS ARGUMENT...: softmma must end with this status; the checks that follow use its output
+ends() {
+  runs "$@" || fail "softmma ${*:2}" "the status is not $1: $(head -c 400 in/stderr)"
+}
+
 # gives NAME STATUS REGEX ARGUMENT...: softmma must end with this status, and its output must match the regular
 # expression
 gives() {
@@ -45,6 +55,35 @@ gives() {
   else
     fail "$name" "no '$regex' in the output of softmma $*: $(head -c 400 in/stdout)"
   fi
+}
+
+# says REGEX: checks what the last run wrote to stderr
+says() { grep -qE -e "$1" in/stderr; }
+
+# silent: checks that the last run wrote nothing to stderr
+silent() { [ ! -s in/stderr ]; }
+
+# differs FILE FILE: succeeds if the files differ
+differs() { ! cmp -s "$1" "$2"; }
+
+# alike NAME STATUS LINE LINE...: checks that all these command lines print the same. A line is a string without quotes.
+alike() {
+  local name=$1 status=$2 line
+  shift 2
+  read -ra words <<<"$1"
+  runs "$status" "${words[@]}" || fail "$name" "the status is not $status: softmma $1: $(head -c 400 in/stderr)"
+  cp in/stdout in/wanted
+  shift
+  for line; do
+    read -ra words <<<"$line"
+    if ! runs "$status" "${words[@]}"; then
+      fail "$name" "the status is not $status: softmma $line: $(head -c 400 in/stderr)"
+    elif cmp -s in/wanted in/stdout; then
+      pass "$name: softmma $line"
+    else
+      fail "$name" "another output of softmma $line: $(diff in/wanted in/stdout | head -n 4)"
+    fi
+  done
 }
 
 # f32 INTEGER...: prints integers as little-endian FP32 in hexadecimal

@@ -559,6 +559,7 @@ void kernel_check(const kernel_amount *amount, kernel_counts *counts) {
       index_in(kernel_family_name(list[i]), counts->family, &counts->families, MOST_FAMILIES);
   for (size_t f = 0; f < counts->families; f++) {
     size_t count = 0;
+    if (amount->parts && f % amount->parts != amount->part) continue;
     for (size_t i = 0; i < operations; i++)
       if (strcmp(counts->family[f], kernel_family_name(list[i])) == 0 && (count == 0 || !amount->few))
         count = add_operation(list[i], members, count);

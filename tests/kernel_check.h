@@ -34,6 +34,7 @@ typedef struct {
   size_t aimed;                /* number of additional aimed products (THEME_AIMED) */
   uint64_t first;              /* number of the round; each round has other products */
   bool few;                    /* only the first operation of each family */
+  size_t part, parts;          /* if parts is not 0: only families part, part + parts, part + 2 parts ... */
 } kernel_amount;
 
 /* Lists the kernels of this CPU, the core last; or only the wanted kernel, which may be a device. Returns their number.

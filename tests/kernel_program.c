@@ -1,7 +1,8 @@
 /* Compares the kernels with the core, without a test framework.
 
        kernel_program check [--kernel NAME] [--family NAME] [--outputs N] [--aimed N]
-                            [--products FILE] [--digests FILE] [--few 1] [--mutant N]
+                            [--products FILE] [--digests FILE] [--few 1] [--part N/PARTS]
+                            [--mutant N]
        kernel_program replay ARCHITECTURE INSTRUCTION SEED [KERNEL]
        kernel_program digests
 
@@ -28,7 +29,8 @@ int smma_mutant;
 static int usage(void) {
   fprintf(stderr,
           "usage: kernel_program check [--kernel NAME] [--family NAME] [--outputs N] [--aimed N]\n"
-          "                            [--products FILE] [--digests FILE] [--few 1] [--mutant N]\n"
+          "                            [--products FILE] [--digests FILE] [--few 1] [--part N/PARTS]\n"
+          "                            [--mutant N]\n"
           "       kernel_program replay ARCHITECTURE INSTRUCTION SEED [KERNEL]\n"
           "       kernel_program digests\n");
   return 2;
@@ -73,7 +75,10 @@ static int check(int count, char **option) {
       digests = option[i + 1];
     else if (strcmp(option[i], "--few") == 0)
       amount.few = atoi(option[i + 1]);
-    else if (strcmp(option[i], "--mutant") == 0)
+    else if (strcmp(option[i], "--part") == 0 && strchr(option[i + 1], '/')) {
+      amount.part = strtoul(option[i + 1], NULL, 10) - 1;
+      amount.parts = strtoul(strchr(option[i + 1], '/') + 1, NULL, 10);
+    } else if (strcmp(option[i], "--mutant") == 0)
       smma_mutant = atoi(option[i + 1]);
     else
       return usage();

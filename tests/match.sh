@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # softmma match, end to end: it finds the plans of given results, plans of libraries or others.
-# Usage: match.sh SOFTMMA libraries|others
+# Usage: match.sh SOFTMMA libraries|others|claims
 set -u
 export LC_ALL=C
-softmma=$(realpath "${1:?usage: match.sh SOFTMMA libraries|others}")
+softmma=$(realpath "${1:?usage: match.sh SOFTMMA libraries|others|claims}")
 source_directory=$(realpath "$(dirname "$0")/..")
 # shellcheck source=tests/judging.sh
 source "$source_directory/tests/judging.sh"
@@ -81,11 +81,11 @@ finds() {
   plans=$((plans + 1))
   [ $((plans % every)) -eq 0 ] || return 0
   gives "$1" 0 "$6" match "a$4.npy" "b$4.npy" d.npy --on "$2,V100,MI300X" --in "$3" --out "$5"
-  runs 0 match "a$4.npy" "b$4.npy" d.npy --in "$3" --out "$5" --on "$2" --claim plan.json
+  ends 0 match "a$4.npy" "b$4.npy" d.npy --in "$3" --out "$5" --on "$2" --claim plan.json
   check "$1: its claim" has '.equal and .difference.different == 0 and (.inputs.d.sha256 | length) == 64'
 }
 
-runs 0 gemm --on H100 --in f16 a512.npy b512.npy -o chain.npy
+ends 0 gemm --on H100 --in f16 a512.npy b512.npy -o chain.npy
 
 libraries() {
   gives 'one chain' 0 '^   one chain$' match a512.npy b512.npy chain.npy
@@ -103,9 +103,9 @@ libraries() {
     --as cublaslt:13.1 --algo 12 --stages 13 --splitk 3 --reduction 2
   finds 'CUTLASS 2.x by eights' H100 f16 520 f32 'cublaslt:13.1/H100 --algo 12 --stages 0' \
     --as cublaslt:13.1 --algo 21 --stages 0
-  runs 0 match a520.npy b520.npy d.npy --in f16 --on H100,A100
+  ends 0 match a520.npy b520.npy d.npy --in f16 --on H100,A100
   check 'that is no kernel of nvjet' bash -c '! grep -q "algo 66" in/stdout'
-  runs 2 plan --as cublaslt:13.1 --on H100 --instr mma.m16n8k8.f32.f16.f16.f32 -m 24 -n 20 -k 520 --algo 66 --stages 35
+  ends 2 plan --as cublaslt:13.1 --on H100 --instr mma.m16n8k8.f32.f16.f16.f32 -m 24 -n 20 -k 520 --algo 66 --stages 35
   check 'which does not multiply by mma.sync' grep -q 'algorithm 66 multiplies by wgmma on Hopper' in/stderr
   finds 'totals in FP16' GB200 f16 520 f16 'cublaslt:13.1/GB200 --algo 12 --stages 0 --splitk 4 --reduction 1' \
     --as cublaslt:13.1 --algo 12 --stages 0 --splitk 4 --reduction 1
@@ -116,31 +116,31 @@ libraries() {
   finds '2xAcc' H100 e4m3 512 f32 'as cutlass:2xacc' --as cutlass:2xacc
   finds 'fast accumulation' H100 e4m3 512 f32 'as cutlass:fast' --as cutlass:fast
 
-  runs 0 gemm --on H100 --in e4m3 --plan deepgemm a512.npy b512.npy --scale-a sa.npy --scale-b sb.npy -o d.npy
+  ends 0 gemm --on H100 --in e4m3 --plan deepgemm a512.npy b512.npy --scale-a sa.npy --scale-b sb.npy -o d.npy
   gives 'DeepGEMM' 0 'as deepgemm' match a512.npy b512.npy d.npy --in e4m3 --out bf16 --scale-a sa.npy --scale-b sb.npy
 
   # CUDA cores.
   cp "$source_directory/examples/custom/fma32-f16.json" .
-  runs 0 plan --as cublaslt:13.1/H100 --on ./fma32-f16.json -m 1 -n 20 -k 512 --algo 13 --custom 81
+  ends 0 plan --as cublaslt:13.1/H100 --on ./fma32-f16.json -m 1 -n 20 -k 512 --algo 13 --custom 81
   mv in/stdout plan.json
-  runs 0 gemm --on ./fma32-f16.json --plan plan.json row.npy b512.npy -o d.npy
+  ends 0 gemm --on ./fma32-f16.json --plan plan.json row.npy b512.npy -o d.npy
   gives 'gemv' 0 'cublaslt:13.1/H100 --algo 13' match row.npy b512.npy d.npy --on H100
   # A custom unit with sums in FP32, as those of CUDA cores are.
-  runs 0 custom --from H100:f16 -o wgmma.json
+  ends 0 custom --from H100:f16 -o wgmma.json
   gives 'gemv beside a custom unit' 0 'cublaslt:13.1/H100 --algo 13' match row.npy b512.npy d.npy --on ./wgmma.json
   # A custom unit with K = 1, as that of CUDA cores is.
   printf '%s' '{"softmma-unit": 1, "name": "one", "algorithm": "T-FDPA", "k": 1, "a": "f16", "b": "f16", "d": "f32",
     "block": 1, "alignment_bits": 25, "rounding": "toward-zero", "zero_exponent": -133}' >one.json
-  runs 0 gemm --on ./fma32-f16.json a520.npy b520.npy -o d.npy
+  ends 0 gemm --on ./fma32-f16.json a520.npy b520.npy -o d.npy
   gives 'one product at once' 0 '^1  CUDA cores fp32-fma$' match a520.npy b520.npy d.npy --on ./one.json
-  runs 0 gemm --on ./one.json a520.npy b520.npy -o d.npy
+  ends 0 gemm --on ./one.json a520.npy b520.npy -o d.npy
   gives 'one product of a custom unit' 0 '^1 .*one$' match a520.npy b520.npy d.npy --on ./one.json
   # FP64.
   printf '%s' '{"softmma-unit": 1, "name": "fma", "algorithm": "FMA", "k": 1, "a": "f64", "b": "f64", "d": "f64"}' \
     >fma64.json
-  runs 0 plan --as cublaslt:13.1/H100 --on ./fma64.json -m 1 -n 20 -k 512 --algo 13 --custom 81
+  ends 0 plan --as cublaslt:13.1/H100 --on ./fma64.json -m 1 -n 20 -k 512 --algo 13 --custom 81
   mv in/stdout plan.json
-  runs 0 gemm --on ./fma64.json --plan plan.json double-row.npy double-b.npy -o d.npy
+  ends 0 gemm --on ./fma64.json --plan plan.json double-row.npy double-b.npy -o d.npy
   gives 'gemv in FP64' 0 'cublaslt:13.1/H100 --algo 13' match double-row.npy double-b.npy d.npy --on H100
 }
 
@@ -149,7 +149,7 @@ own() {
   printf '%s' "$3" >plan.json
   runs 0 gemm --on A100 --in f16 --plan plan.json a520.npy b520.npy "${@:4}" -o d.npy || fail "$1" "$(cat in/stderr)"
   gives "$1" 0 "$2" match a520.npy b520.npy d.npy --on A100,H100 -o found.json "${@:4}"
-  runs 0 gemm --on A100 --in f16 --plan found.json a520.npy b520.npy "${@:4}" -o again.npy
+  ends 0 gemm --on A100 --in f16 --plan found.json a520.npy b520.npy "${@:4}" -o again.npy
   check "$1: the plan that is written" cmp -s d.npy again.npy
 }
 others() {
@@ -163,7 +163,7 @@ others() {
     -C c.npy --alpha 1.5 --beta 0.75
   own 'a bias' '2 slices' '{"softmma-plan": 1, "name": "x", "sum": [{"deal": "contiguous", "parts": 2}],
     "epilogue": ["bias"]}' --bias bias.npy
-  runs 0 gemm --on V100 --in f16 a520.npy b520.npy -C c.npy -o d.npy
+  ends 0 gemm --on V100 --in f16 a520.npy b520.npy -C c.npy -o d.npy
   gives 'C first' 0 'volta' match a520.npy b520.npy d.npy -C c.npy --on V100,A100,MI300X
 
   # Nothing fits.
@@ -174,7 +174,7 @@ others() {
   changed chain.npy rows.npy 420 60
   gives 'three rows' 1 '60 of 480 elements, all in rows 21 to 23' match a512.npy b512.npy rows.npy --on H100,V100
   check 'of one chain' grep -q '^   one chain$' in/stdout
-  runs 0 gemm H100:f16 tall-a.npy tall-b.npy -o tall-d.npy
+  ends 0 gemm H100:f16 tall-a.npy tall-b.npy -o tall-d.npy
   python3 - <<'PYTHON'
 data = bytearray(open('tall-d.npy', 'rb').read())
 for i in range(50): # the last rows
@@ -185,46 +185,47 @@ PYTHON
     match tall-a.npy tall-b.npy tall-d.npy --on H100:f16
   printf '%s' '{"softmma-plan": 1, "name": "x", "group": 4, "sum": [{"deal": "contiguous", "parts": 3, "grain": 8}]}' \
     >third.json
-  runs 0 gemm H100:f16 third-a.npy third-b.npy --plan third.json -o third-d.npy
+  ends 0 gemm H100:f16 third-a.npy third-b.npy --plan third.json -o third-d.npy
   gives 'groups in slices of a third' 0 '^   3 slices, multiples of .*; groups of 4' \
     match third-a.npy third-b.npy third-d.npy --on H100:f16
-  runs 0 gemm H100:bf16 small-a.npy small-b.npy -o small-d.npy
-  runs 0 match small-a.npy small-b.npy small-d.npy --on H100:bf16
+  ends 0 gemm H100:bf16 small-a.npy small-b.npy -o small-d.npy
+  ends 0 match small-a.npy small-b.npy small-d.npy --on H100:bf16
   check 'sums that underflow are not exact' [ "$(grep -c 'every partial sum' in/stdout)" -eq 0 ]
   gives 'other matrices' 1 'D is not near the product' match a512.npy b512.npy c.npy --on H100
-  runs 0 gemm --on H100 --in f16 --alpha 2.5 a512.npy b512.npy -o d.npy
+  ends 0 gemm --on H100 --in f16 --alpha 2.5 a512.npy b512.npy -o d.npy
   gives 'a factor' 1 'D is 2.5 times' match a512.npy b512.npy d.npy --on H100
   gives 'that is given' 0 'one chain' match a512.npy b512.npy d.npy --on H100 --alpha 2.5
-  runs 1 match a512.npy b512.npy one.npy --on H100 --json
+  ends 1 match a512.npy b512.npy one.npy --on H100 --json
   check 'JSON: none' has '(.fits | length) == 0 and .near.difference.different == 1 and
     .near.difference.first == [1, 10]'
 
   # Plans that the data cannot distinguish.
-  runs 0 gemm --on V100 --in f16 ones-a.npy ones-b.npy -o d.npy
+  ends 0 gemm --on V100 --in f16 ones-a.npy ones-b.npy -o d.npy
   gives 'small integers' 0 'every partial sum of A B is a number of f32 here' match ones-a.npy ones-b.npy d.npy \
     --on V100,H100,MI300X
   check 'tell nothing apart' grep -q 'do not distinguish it from 1' in/stdout
-  runs 0 gemm --on H100 --in f16 large-a.npy large-b.npy -o d.npy
-  runs 0 match large-a.npy large-b.npy d.npy --on H100 --in f16 --json
+  ends 0 gemm --on H100 --in f16 large-a.npy large-b.npy -o d.npy
+  ends 0 match large-a.npy large-b.npy d.npy --on H100 --in f16 --json
   check 'sums of integers that f32 cannot hold' has '.exact == false'
-  runs 0 gemm --on H100 --in f16 a16.npy b16.npy -o d.npy
+  ends 0 gemm --on H100 --in f16 a16.npy b16.npy -o d.npy
   gives 'one instruction' 0 'one chain' match a16.npy b16.npy d.npy --on H100,V100
+}
 
-  # Claims.
-  runs 0 match a512.npy b512.npy chain.npy --claim B200:f16
+claims() {
+  ends 0 match a512.npy b512.npy chain.npy --claim B200:f16
   check 'a target that computes the same' has '.equal and .arch == "blackwell" and .plan == null'
-  runs 1 match a512.npy b512.npy chain.npy --claim V100
+  ends 1 match a512.npy b512.npy chain.npy --claim V100
   check 'one that does not' has '(.equal | not) and .difference.d.hex != .difference.computed.hex'
-  runs 1 match a512.npy b512.npy chain.npy --on H100 --claim cutlass:2xacc
+  ends 1 match a512.npy b512.npy chain.npy --on H100 --claim cutlass:2xacc
   check 'a plan of another sum' has '.plan.name == "cutlass:2xacc" and .difference.different > 0 and .instruction != ""'
-  runs 0 match a512.npy b512.npy chain.npy --on H100 --instr HMMA.16816.F32 --claim none
+  ends 0 match a512.npy b512.npy chain.npy --on H100 --instr HMMA.16816.F32 --claim none
   check 'an instruction' has '.instruction == "mma.m16n8k16.f32.f16.f16.f32"'
   digest=$(tail -c $((24 * 512 * 2)) a512.npy | sha256sum | cut -d' ' -f1)
   check 'digests of the numbers' [ "$(jq -r .inputs.a.sha256 in/stdout)" = "$digest" ]
-  runs 0 match a512.npy b512.npy chain.npy --on H100,H200,H100 --json
+  ends 0 match a512.npy b512.npy chain.npy --on H100,H200,H100 --json
   check 'instructions of one architecture are listed once' has '.fits[0].instructions | length == (unique | length)'
-  runs 0 gemm H100:e4m3 --plan deepgemm a512.npy b512.npy --scale-a sa.npy --scale-b sb.npy -o d.npy
-  runs 0 match a512.npy b512.npy d.npy --on H100 --claim deepgemm --in e4m3 --out bf16 --scale-a sa.npy --scale-b sb.npy
+  ends 0 gemm H100:e4m3 --plan deepgemm a512.npy b512.npy --scale-a sa.npy --scale-b sb.npy -o d.npy
+  ends 0 match a512.npy b512.npy d.npy --on H100 --claim deepgemm --in e4m3 --out bf16 --scale-a sa.npy --scale-b sb.npy
   digest=$(tail -c $((20 * 4 * 4)) sb.npy | sha256sum | cut -d' ' -f1)
   check 'scale factors as the file holds them' has ".inputs.scale_b | .rows == 4 and .sha256 == \"$digest\""
 }
@@ -264,17 +265,18 @@ refusals() {
     match -q a512.npy b512.npy chain.npy --on H100 --in e4m3 --claim deepgemm
   fails 'too few factors' '^softmma: --scale-a: row-sa.npy is 24 x 1, but deepgemm .* every 128 products, 24 x 4' \
     match -q a512.npy b512.npy chain.npy --on H100 --in e4m3 --claim deepgemm --scale-a row-sa.npy --scale-b row-sb.npy
-  # The search tries no plan that needs more factors.
-  runs 1 match a512.npy b512.npy chain.npy --on H100 --in e4m3 --scale-a row-sa.npy --scale-b row-sb.npy
+  ends 1 match a512.npy b512.npy chain.npy --on H100 --in e4m3 --scale-a row-sa.npy --scale-b row-sb.npy
+  check 'no plan needs more factors' [ "$(grep -c deepgemm in/stdout)" -eq 0 ]
   fails 'an instruction alone' '--instr' match a512.npy b512.npy chain.npy --instr HMMA.16816.F32
 }
 
 case ${2-} in
   libraries) libraries ;;
-  others)
-    others
+  others) others ;;
+  claims)
+    claims
     refusals
     ;;
-  *) fail 'which part' "'${2-}' is not libraries or others" ;;
+  *) fail 'which part' "'${2-}' is not libraries, others or claims" ;;
 esac
 finish

@@ -88,7 +88,6 @@ plan plan.json
 plan plan.json H100:e4m3 -k 512
 plan deepgemm H100:e4m3 -m 1 -n 1 -k 512
 experiment
-self-test --digests
 """
 
 # Values to try for an option. One that is not listed takes "1".

@@ -30,47 +30,47 @@ gives 'JSON' 0 '"unit": "model"' probe "${ampere[@]}" --json
 check 'is JSON' has '.[0].features.first_sum.value == "8" and .[0].features.c_rounding.value == null and .[0].calls > 0'
 gives 'an alignment bit too few' 0 '^number of fraction bits retained of aligned products +23$' probe --unit "$wrong:bit" "${ampere[@]}"
 
-# says WAY FEATURE REGEX: probes a unit that is wrong in this way: at one position, for one sign, or sometimes. The
+# feature_is WAY FEATURE REGEX: probes a unit that is wrong in this way: at one position, for one sign, or sometimes. The
 # feature's value, or "cannot tell" with the reason, must match.
-says() {
+feature_is() {
   "$softmma" probe --unit "$wrong:$1" "${ampere[@]}" --json >in/stdout
   jq -r ".[0].features.$2 | .value // \"cannot tell: \" + .why" in/stdout >in/answer
   check "$1: $2" grep -qE "^$3\$" in/answer
 }
-says hand repeats 'yes: 16384 test vectors, each at several positions of a call'
-says hand alignment_bits 24
-says hand block_rounding 'toward zero'
+feature_is hand repeats 'yes: 16384 test vectors, each at several positions of a call'
+feature_is hand alignment_bits 24
+feature_is hand block_rounding 'toward zero'
 for way in moody seldom place every17 last single late previous same; do
-  says "$way" repeats 'no: [0-9]+ of [0-9]+ results changed; test vector .*'
+  feature_is "$way" repeats 'no: [0-9]+ of [0-9]+ results changed; test vector .*'
 done
-says nans repeats 'yes: 16384 test vectors, each at several positions of a call, except sign and payload of NaN'
-says nans alignment_bits 24
-says seldom first_sum 'cannot tell: results do not repeat'
+feature_is nans repeats 'yes: 16384 test vectors, each at several positions of a call, except sign and payload of NaN'
+feature_is nans alignment_bits 24
+feature_is seldom first_sum 'cannot tell: results do not repeat'
 unexplained='cannot tell: no pair of a number of bits and a rounding explains all results'
-says lane alignment_bits '24; 22 at k = 5'
-says lane_of_second_block alignment_bits '24; 22 at k = 13'
-says second_block alignment_bits '24; 22 at k = 8 to 15'
-says second_block output_bits 'cannot tell: .*'
-says lane_rounding alignment_rounding 'toward zero; to nearest, ties away at k = 3'
-says window alignment_bits "$unexplained"
-says wraps alignment_bits "$unexplained"
-says one_exponent alignment_bits "$unexplained"
-says low_exponents alignment_bits_c "$unexplained"
-says sixteenths alignment_rounding "$unexplained"
-says negative_rounding alignment_rounding "$unexplained"
-says negative_c alignment_rounding_c "$unexplained"
-says late_c c_joins 'cannot tell: .*'
-says block27 block_rounding 'toward zero, to 27 fraction bits'
-says small_results output_rounding 'cannot tell: smaller numbers are rounded differently'
-says flushed_b subnormal_b 'retained; flushed to zero at k = 5'
-says flushed_negative subnormal_a 'some are flushed to zero'
-says flushed_tiny subnormal_a 'some are flushed to zero'
-says deaf nan_input 'NaN 0x7fffffff; another result in 1 of 33 test vectors, for example 0x3f800000 \(not a NaN\)'
-says finite nan_invalid 'NaN 0x7fffffff; another result in 2 of 64 test vectors, for example .*'
-says finite nan_difference 'NaN 0x7fffffff; another result in 2 of 64 test vectors, for example .*'
-says minus_zero zero_cancellation '\+0; -0 at k = 4'
-says blocks first_sum '8; another number at k = 8 to 15'
-says few_carries carry_bits 'at least 3'
+feature_is lane alignment_bits '24; 22 at k = 5'
+feature_is lane_of_second_block alignment_bits '24; 22 at k = 13'
+feature_is second_block alignment_bits '24; 22 at k = 8 to 15'
+feature_is second_block output_bits 'cannot tell: .*'
+feature_is lane_rounding alignment_rounding 'toward zero; to nearest, ties away at k = 3'
+feature_is window alignment_bits "$unexplained"
+feature_is wraps alignment_bits "$unexplained"
+feature_is one_exponent alignment_bits "$unexplained"
+feature_is low_exponents alignment_bits_c "$unexplained"
+feature_is sixteenths alignment_rounding "$unexplained"
+feature_is negative_rounding alignment_rounding "$unexplained"
+feature_is negative_c alignment_rounding_c "$unexplained"
+feature_is late_c c_joins 'cannot tell: .*'
+feature_is block27 block_rounding 'toward zero, to 27 fraction bits'
+feature_is small_results output_rounding 'cannot tell: smaller numbers are rounded differently'
+feature_is flushed_b subnormal_b 'retained; flushed to zero at k = 5'
+feature_is flushed_negative subnormal_a 'some are flushed to zero'
+feature_is flushed_tiny subnormal_a 'some are flushed to zero'
+feature_is deaf nan_input 'NaN 0x7fffffff; another result in 1 of 33 test vectors, for example 0x3f800000 \(not a NaN\)'
+feature_is finite nan_invalid 'NaN 0x7fffffff; another result in 2 of 64 test vectors, for example .*'
+feature_is finite nan_difference 'NaN 0x7fffffff; another result in 2 of 64 test vectors, for example .*'
+feature_is minus_zero zero_cancellation '\+0; -0 at k = 4'
+feature_is blocks first_sum '8; another number at k = 8 to 15'
+feature_is few_carries carry_bits 'at least 3'
 gives 'a sum between blocks that overflows' 0 '^treatment of intermediate sums .*  overflow to infinity if 2\^E \+ 2\^E is added before -2\^E' \
   probe --on A100 --in bf16
 fails 'probe: no rows' '--rows: 0' probe "${ampere[@]}" --rows 0
@@ -83,7 +83,8 @@ if cpu_computes vdpbf16ps && runs 0 probe --unit x86 --on x86 --instr vdpbf16ps;
 fi
 
 # Each command that is shown for a feature computes the unit's result.
-runs 0 probe "${ampere[@]}" --json && jq -r '.[0].features[] | select(.witness) | .witness |
+ends 0 probe "${ampere[@]}" --json
+jq -r '.[0].features[] | select(.witness) | .witness |
   "\(.a | join(" "))\t\(.b | join(" "))\t\(.c[0])\t\(.d[0])"' in/stdout >witnesses
 replay() {
   while IFS=$'\t' read -r a b c d; do
@@ -97,7 +98,7 @@ fails 'probe: no such GPU' '--on: .*H1000' probe --on A100,H1000 --in f16
 fails 'probe: an empty name' "'' is not the name of a GPU" probe --on A100,,H100
 fails 'probe: a format that it has not' '--in: V100 has no instruction' probe --on V100 --in e4m3
 fails 'probe: a unit that does not compute it' 'it only has' probe --unit "$wrong" --on V100 --in f16
-runs 0 vectors record --unit model "${ampere[@]}" --rows 10 -o rows.txt
+ends 0 vectors record --unit model "${ampere[@]}" --rows 10 -o rows.txt
 fails 'probe: a recording' 'has results for its own rows only' probe --unit file:rows.txt "${ampere[@]}"
 
 # ---- diff ----

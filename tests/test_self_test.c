@@ -1,4 +1,4 @@
-/* Every operation has a digest in the self-test, and the self-test reports wrong digests and test vectors. command.sh
+/* Every operation has a digest in the self-test, and the self-test reports wrong digests and test vectors. self_test.sh
    runs the whole self-test. */
 #include <stdio.h>
 #include <string.h>

@@ -57,7 +57,7 @@ matrix minus.npy 16 1 f4 -1
 printf '{"softmma-plan": 1, "name": "relu", "epilogue": ["relu"]}' >relu.json
 gives 'different products' 1 '^H100:f16 and H100:bf16 add different products: their exact sums differ by 1\.56e-02\.$' \
   trace H100:f16 H100:bf16 fine.npy ones.npy
-runs 1 trace H100 H100 --plan none,relu.json fine.npy minus.npy
+ends 1 trace H100 H100 --plan none,relu.json fine.npy minus.npy
 check 'another epilogue, the same products' [ "$(grep -c 'add different products' in/stdout)" = 0 ]
 gives 'nothing differs' 0 '^all results are the same$' trace --on H100,B200 a.npy b.npy
 gives 'one target' 0 '^there is one result alone$' trace --on H100 a.npy b.npy
@@ -186,8 +186,8 @@ gives 'a result of the first target' 1 '^H100 and V100 differ in 1 of 1 elements
 matrix large-a.npy 1 8 f8 1.3317e154 0 0 0
 matrix large-b.npy 8 1 f8 1.3317e154 0 0 0
 rz='mma.m8n8k4.rz.f64.f64.f64.f64'
-check 'a picture of errors near the greatest FP64 number' \
-  runs 0 trace --on A100 --instr $rz large-a.npy large-b.npy --at 0,0 --svg large.svg
+check 'a picture of errors near the greatest FP64 number' runs 0 \
+  trace --on A100 --instr $rz large-a.npy large-b.npy --at 0,0 --svg large.svg
 check 'a dot for a sum of one point' runs 0 trace --on H100 p.npy q.npy --at 0,0 --svg one.svg
 check 'one dot' [ "$(grep -c '<circle' one.svg)" = 1 ]
 mkdir one other
@@ -200,7 +200,7 @@ cat >unit.json <<'END'
 END
 name=./x$(printf '\303\251%.0s' {1..30}).json
 cp unit.json "$name"
-runs 0 trace --on "$name,H100:f16" p.npy q.npy --at 0,0 --svg name.svg
+ends 1 trace --on "$name,H100:f16" p.npy q.npy --at 0,0 --svg name.svg
 check 'a long name is cut between characters' iconv -f UTF-8 -t UTF-8 -o /dev/null name.svg
 
 fails 'plans for others' '2 plans for 3 targets' trace --on H100,H100,H100 --plan none,two.json a.npy b.npy

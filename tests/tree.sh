@@ -113,7 +113,7 @@ fi
 
 gives 'a graph' 0 '^d = fused' tree "${ampere[@]}" --dot tree.dot
 check 'has all products' [ "$(grep -o '<td' tree.dot | wc -l)" -eq 16 ]
-runs 0 tree --unit "$wrong:bit" "${ampere[@]}" --dot wrong.dot
+ends 0 tree --unit "$wrong:bit" "${ampere[@]}" --dot wrong.dot
 check "names the unit that computed" grep -q ", computed by $wrong:bit)" wrong.dot
 fails 'a folder that is not there' '--dot: none/tree\.dot: cannot write' tree "${ampere[@]}" --dot none/tree.dot
 if command -v dot >/dev/null; then
