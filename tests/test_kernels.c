@@ -51,6 +51,33 @@ static void test_kernel_for(void **state) {
   assert_null(smma_kernel_for(NULL, NULL, NULL));
 }
 
+/* A unit whose NaN is not known has the kernels of an instruction with the same bits, and they compute it. */
+static void test_other_name_of_nan(void **state) {
+  static const smma_instruction *list[MOST_OPERATIONS];
+  const size_t operations = kernel_operations(list);
+  size_t units = 0;
+  (void)state;
+  for (size_t i = 0; i < operations; i++) {
+    const smma_nan_policy nan = list[i]->rule->rule.nan;
+    smma_named_rule rule = *list[i]->rule;
+    smma_instruction unit = *list[i];
+    if (nan != SMMA_NAN_QUIET && nan != SMMA_NAN_DEFAULT) continue;
+    rule.rule.nan = nan == SMMA_NAN_QUIET ? SMMA_NAN_DEFAULT : SMMA_NAN_QUIET;
+    unit.rule = &rule, unit.origin = "unit.json", units++;
+    for (size_t k = 0; smma_kernel_name(k); k++) {
+      const char *name = smma_kernel_name(k);
+      assert_string_equal(smma_kernel_for(&unit, name, NULL), smma_kernel_for(list[i], name, NULL));
+    }
+    for (uint64_t seed = 0; seed < 2; seed++) {
+      size_t outputs;
+      assert_true(kernel_check_product(&unit, seed, NULL, &outputs));
+    }
+    rule.rule.nan = SMMA_NAN_BY_SOURCE;
+    assert_string_equal(smma_kernel_for(&unit, NULL, NULL), "core");
+  }
+  assert_true(units > 20);
+}
+
 static void test_unknown_kernel(void **state) {
   static const char *const names[] = {"", "Core", "avx", "core ", "sse9"};
   float a[16] = {1}, b[16] = {1}, d = 7;
@@ -275,6 +302,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_names),
       cmocka_unit_test(test_kernel_for),
+      cmocka_unit_test(test_other_name_of_nan),
       cmocka_unit_test(test_unknown_kernel),
       cmocka_unit_test(test_every_operation_has_kernels),
       cmocka_unit_test(test_rare_sums),

@@ -12,7 +12,21 @@ static const char *no_kernel(smma_error *error, const char *why) {
 }
 
 /* Kernels exist, and are tested, for the operations of the catalogue. A custom unit uses the core unless an instruction
-   of the catalogue has the same operation. */
+   of the catalogue computes the same bits. The NaN of SMMA_NAN_QUIET, for units whose NaN is not known, and of
+   SMMA_NAN_DEFAULT have the same bits. */
+static bool has_kernels(const smma_instruction *i) {
+  smma_named_rule rule = *i->rule;
+  smma_instruction other = *i;
+  if (!i->origin || smma_catalogue_twin(i)) return true;
+  other.rule = &rule;
+  switch (i->rule->rule.nan) {
+    case SMMA_NAN_QUIET: rule.rule.nan = SMMA_NAN_DEFAULT; break;
+    case SMMA_NAN_DEFAULT: rule.rule.nan = SMMA_NAN_QUIET; break;
+    default: return false;
+  }
+  return smma_catalogue_twin(&other);
+}
+
 const char *smma_kernel_for(const smma_instruction *i, const char *kernel, smma_error *error) {
   smma_operation o;
   const smma_kernel_family *family;
@@ -23,7 +37,7 @@ const char *smma_kernel_for(const smma_instruction *i, const char *kernel, smma_
   if (smma_is_device_name(kernel)) return smma_device_open(kernel, message) ? kernel : no_kernel(error, message);
   o = smma_operation_of(i);
   if (!smma_choose_kernel(&o, kernel, &family, &name)) return no_kernel(error, smma_status_text(SMMA_NO_KERNEL));
-  return i->origin && !smma_catalogue_twin(i) ? "core" : name;
+  return has_kernels(i) ? name : "core";
 }
 
 static const smma_gemm_arguments gemm_defaults = {.alpha = 1, .beta = 1, .scale_d = 1};

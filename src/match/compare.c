@@ -59,29 +59,70 @@ static bool is_stopped(size_t done, size_t all, void *context) {
   return smma_units_stopped();
 }
 
+/* Converts the first `columns` columns of a matrix, and adds the number of values that this changes to `*changed`.
+   Returns NULL if memory runs out. */
+static void *converted(smma_format from, const void *x, size_t rows, size_t columns, size_t leading, smma_format to,
+                       size_t *changed) {
+  char *y = malloc(rows * columns * smma_bytes_of(to) + 1);
+  for (size_t i = 0; y && i < rows; i++) {
+    smma_conversion lost = {0};
+    smma_convert(from, (const char *)x + i * leading * smma_bytes_of(from), to, y + i * columns * smma_bytes_of(to),
+                 columns, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, &lost);
+    *changed += lost.changed;
+  }
+  return y;
+}
+
+/* The operands of an FMA in the format of its sums, for which every kernel has code. */
+typedef struct {
+  smma_instruction instruction;
+  void *a, *b; /* or NULL: the formats are this already, or do not contain all numbers */
+} wide_operands;
+
+static bool widen(const smma_match_data *data, const smma_instruction *i, size_t rows, size_t columns,
+                  wide_operands *x) {
+  size_t changed = 0;
+  bool complete;
+  *x = (wide_operands){.instruction = *i};
+  if (i->rule->rule.algorithm != SMMA_FMA || (i->a == i->d && i->b == i->d)) return true;
+  x->a = converted(i->a, data->a, rows, data->k, data->k, i->d, &changed);
+  x->b = converted(i->b, data->b, data->k, columns, data->n, i->d, &changed);
+  complete = x->a && x->b;
+  if (complete && !changed) {
+    x->instruction.a = x->instruction.b = i->d;
+  } else {
+    free(x->a);
+    free(x->b);
+    x->a = x->b = NULL;
+  }
+  return complete;
+}
+
 smma_status smma_match_compare_part(const smma_match_data *data, const smma_instruction *instruction,
-                                    const smma_plan *plan, const void *c, size_t i, size_t rows, size_t j,
-                                    size_t columns, smma_match_difference *difference) {
+                                    const smma_plan *plan, const void *c, size_t rows, size_t columns,
+                                    smma_match_difference *difference) {
   const smma_format to = smma_plan_d_format(plan, instruction);
   unsigned char *d = malloc(rows * columns * smma_bytes_of(to) + 1);
+  smma_status status = SMMA_NO_MEMORY;
   smma_gemm_arguments g;
-  smma_status status;
+  wide_operands wide;
   *difference = (smma_match_difference){0};
-  if (!d) return SMMA_NO_MEMORY;
-  smma_gemm_defaults(&g, sizeof g);
-  g.m = rows, g.n = columns, g.k = data->k, g.lda = data->k, g.ldb = g.ldc = data->n;
-  g.a = (const char *)data->a + i * data->k * smma_bytes_of(data->a_format);
-  g.b = (const char *)data->b + j * smma_bytes_of(data->b_format);
-  g.d = d, g.plan = plan, g.threads = data->threads;
-  if (c) g.c = (const char *)c + (i * data->n + j) * smma_bytes_of(instruction->c);
-  if (data->bias && plan && smma_plan_has(plan, SMMA_EPILOGUE_BIAS)) g.bias = data->bias + j;
-  if (smma_plan_scaled_k(plan))
-    g.scale_a = data->scale_a + i * data->parts, g.scale_b = data->scale_b + j * data->parts;
-  g.alpha = data->alpha, g.scale_d = data->scale_d, g.progress = is_stopped;
-  if (c) g.beta = data->beta;
-  status = smma_gemm(instruction, &g);
+  if (d && widen(data, instruction, rows, columns, &wide)) {
+    smma_gemm_defaults(&g, sizeof g);
+    g.m = rows, g.n = columns, g.k = data->k, g.lda = data->k, g.ldc = data->n;
+    g.a = wide.a ? wide.a : data->a;
+    g.b = wide.b ? wide.b : data->b, g.ldb = wide.b ? columns : data->n;
+    g.c = c, g.d = d, g.plan = plan, g.threads = data->threads;
+    if (plan && smma_plan_has(plan, SMMA_EPILOGUE_BIAS)) g.bias = data->bias;
+    if (smma_plan_scaled_k(plan)) g.scale_a = data->scale_a, g.scale_b = data->scale_b;
+    g.alpha = data->alpha, g.scale_d = data->scale_d, g.progress = is_stopped;
+    if (c) g.beta = data->beta;
+    status = smma_gemm(&wide.instruction, &g);
+    free(wide.a);
+    free(wide.b);
+  }
   for (size_t x = 0; status == SMMA_OK && x < rows * columns; x++)
-    note_difference(data, i + x / columns, j + x % columns, smma_load(smma_bytes_of(to), d, x), difference);
+    note_difference(data, x / columns, x % columns, smma_load(smma_bytes_of(to), d, x), difference);
   free(d);
   return status;
 }
@@ -95,8 +136,7 @@ bool smma_match_compare(const smma_match_data *data, const smma_instruction *ins
     free(c);
     return smma_fail(error, "-C: not all of its numbers are of the instruction's format");
   }
-  if (status == SMMA_OK)
-    status = smma_match_compare_part(data, instruction, plan, c, 0, data->m, 0, data->n, difference);
+  if (status == SMMA_OK) status = smma_match_compare_part(data, instruction, plan, c, data->m, data->n, difference);
   free(c);
   return status == SMMA_OK || smma_fail(error, "%s", smma_status_text(status));
 }

@@ -11,10 +11,10 @@ uint64_t smma_match_d(const smma_match_data *data, size_t i, size_t j);
    the format can represent every number of C. Returns false if memory runs out. */
 bool smma_match_take_c(const smma_match_data *data, const smma_instruction *instruction, void **c, bool *fits);
 
-/* Compares a part of D, `rows` rows from row i and `columns` columns from column j, with the product by the instruction
-   and the plan (NULL: a single chain). `c` is the whole C in the instruction's format. */
+/* Compares the first rows and columns of D with the product by the instruction and the plan (NULL: a single chain).
+   `c` is the whole C in the instruction's format. */
 smma_status smma_match_compare_part(const smma_match_data *data, const smma_instruction *instruction,
-                                    const smma_plan *plan, const void *c, size_t i, size_t rows, size_t j,
-                                    size_t columns, smma_match_difference *difference);
+                                    const smma_plan *plan, const void *c, size_t rows, size_t columns,
+                                    smma_match_difference *difference);
 
 #endif

@@ -80,10 +80,10 @@ static bool verify(smma_match_work *s, const smma_match_trial *c, extent of, smm
   const size_t rows = smma_least(data->m, BLOCK), columns = smma_least(data->n, BLOCK);
   smma_status status = plan ? SMMA_OK : SMMA_NO_MEMORY;
   if (status == SMMA_OK)
-    status = smma_match_compare_part(data, class->member[0], plan, class->c, 0, rows, 0, columns, difference);
+    status = smma_match_compare_part(data, class->member[0], plan, class->c, rows, columns, difference);
   if (status == SMMA_OK && (rows < data->m || columns < data->n) &&
       (of == OF_WHOLE || (of == OF_BLOCK_FIRST && difference->different == 0)))
-    status = smma_match_compare_part(data, class->member[0], plan, class->c, 0, data->m, 0, data->n, difference);
+    status = smma_match_compare_part(data, class->member[0], plan, class->c, data->m, data->n, difference);
   smma_plan_release(plan);
   if (status == SMMA_NO_MEMORY) s->counts.no_memory = true;
   return status == SMMA_OK;
