@@ -2,7 +2,7 @@
 # Functions for tests of the command. A test sources this file with the path of the command in $softmma. Makes a working
 # folder, and defines functions that check what the command does there.
 # A line "runs STATUS ..." whose status nothing asks for would hide failures; `ends` is for such lines.
-if grep -nE '^ *runs ' "$0" | grep -vE '&&|\|\|'; then
+if grep -nE '(^|do|then|else|;) *([A-Z_]+=[^ ]* )*runs ' "$0" | grep -vE '&&|\|\|'; then
   echo "$0: the status of these lines is dropped: write ends instead of runs"
   exit 2
 fi

@@ -78,6 +78,7 @@ static int check(int count, char **option) {
     else if (strcmp(option[i], "--part") == 0 && strchr(option[i + 1], '/')) {
       amount.part = strtoul(option[i + 1], NULL, 10) - 1;
       amount.parts = strtoul(strchr(option[i + 1], '/') + 1, NULL, 10);
+      if (amount.part >= amount.parts) return usage();
     } else if (strcmp(option[i], "--mutant") == 0)
       smma_mutant = atoi(option[i + 1]);
     else

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# softmma match, end to end: it finds the plans of given results, plans of libraries or others.
+# softmma match, end to end: it finds the plans of given results, plans of libraries or others. `claims`: claims, and
+# requests that are refused.
 # Usage: match.sh SOFTMMA libraries|others|claims
 set -u
 export LC_ALL=C
@@ -40,6 +41,10 @@ write('ones-b.npy', 512, 20, [random.randint(-2, 2) for _ in range(512 * 20)], '
 # Sums of 2048 products of 99 and 99 exceed 2^24.
 write('large-a.npy', 4, 2048, [99] * 8192, '<f2', 'e')
 write('large-b.npy', 2048, 4, [99] * 8192, '<f2', 'e')
+# More columns than the block of D that is compared first, and numbers that FP32 cannot hold.
+write('wide-a.npy', 9, 40, normal(360), '<f8', 'd')
+write('wide-b.npy', 40, 200, normal(8000), '<f8', 'd')
+write('wide-c.npy', 9, 200, normal(1800), '<f4', 'f')
 # Products of 2^-160, which are no numbers of FP32.
 write('small-a.npy', 4, 64, [2.0 ** -80] * 256, '<f4', 'f')
 write('small-b.npy', 64, 4, [2.0 ** -80] * 256, '<f4', 'f')
@@ -228,6 +233,14 @@ claims() {
   ends 0 match a512.npy b512.npy d.npy --on H100 --claim deepgemm --in e4m3 --out bf16 --scale-a sa.npy --scale-b sb.npy
   digest=$(tail -c $((20 * 4 * 4)) sb.npy | sha256sum | cut -d' ' -f1)
   check 'scale factors as the file holds them' has ".inputs.scale_b | .rows == 4 and .sha256 == \"$digest\""
+  # FMA whose operands are computed in FP32, except numbers of FP64 that FP32 cannot hold.
+  for format in e4m3 tf32 f64; do
+    printf '{"softmma-unit": 1, "name": "fma", "algorithm": "FMA", "k": 1, "a": "%s", "b": "%s", "d": "f32"}' \
+      $format $format >fma-$format.json
+    ends 0 gemm --on ./fma-$format.json wide-a.npy wide-b.npy -C wide-c.npy -o wide-d.npy
+    ends 0 match wide-a.npy wide-b.npy wide-d.npy -C wide-c.npy --claim ./fma-$format.json
+    check "a claim of an FMA of $format" has .equal
+  done
 }
 
 refusals() {

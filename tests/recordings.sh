@@ -28,7 +28,7 @@ classes() { sed -n '/"classes"/,$p' in/stdout; }
 ends 1 test --unit "$wrong:flushed_b" "${ampere[@]}" --rows 70000 --json --resume part.json
 ends 1 test --unit "$wrong:flushed_b" "${ampere[@]}" --rows 150000 --json --resume part.json
 classes >part.txt
-OMP_NUM_THREADS=1 runs 1 test --unit "$wrong:flushed_b" "${ampere[@]}" --rows 150000 --json
+OMP_NUM_THREADS=1 ends 1 test --unit "$wrong:flushed_b" "${ampere[@]}" --rows 150000 --json
 classes >whole.txt
 check 'classes of a campaign in parts' cmp part.txt whole.txt
 check 'one class of one fault' [ "$(grep -c '"simplest"' whole.txt)" = 1 ]
@@ -80,7 +80,7 @@ awk 'BEGIN { for (i = 0; i < 30000; i++) {
   for (k = 0; k < 10; k++) printf "%03x0000000000000 ", (k > 2 ? 1023 : 900 + int(i / 32 ^ k) % 32)
   print "" } }' >>powers.txt
 check 'a recording of powers of two does not take longer' eval \
-  '(ulimit -t 5; runs 0 verify powers.txt --unit file:powers.txt)'
+  '(ulimit -t 5 && runs 0 verify powers.txt --unit file:powers.txt)'
 fails 'open questions of a recording' 'knows only the rows that were recorded' test --open --unit file:rows.txt
 ends 0 vectors record --unit model "${ampere[@]}" --rows 3 --json
 check 'a recording as JSON' [ "$(jq -c '[.rows[].d[0]]' in/stdout)" = "$(grep -v '^#' rows.txt | head -n 3 |

@@ -22,7 +22,7 @@ in_shards() {
     "$softmma" test "$@" --shard "$i/$count" --resume "shard-$i.json" >in/stdout 2>in/stderr
     [ $? -le 1 ] || return 2
   done
-  ends 0 vectors merge shard-*.json -o merged.json
+  runs 0 vectors merge shard-*.json -o merged.json || return 2
 }
 
 # ---- Campaigns ----

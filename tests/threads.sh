@@ -18,8 +18,7 @@ export OMP_NUM_THREADS=3 GOMP_SPINCOUNT=0
 
 # refused ARGUMENT...: the status must be 2, and the last line must give the reason
 refused() {
-  LD_PRELOAD=$module runs 2 "$@"
-  check "$1 is refused threads: the status is 2" [ $? -eq 0 ]
+  LD_PRELOAD=$module check "$1 is refused threads: the status is 2" runs 2 "$@"
   check "$1 says so" grep -qE '^softmma: the system refuses to make [0-9]+ threads: .*OMP_NUM_THREADS=1' <(tail -n 1 in/stderr)
 }
 

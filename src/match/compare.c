@@ -73,7 +73,8 @@ static void *converted(smma_format from, const void *x, size_t rows, size_t colu
   return y;
 }
 
-/* The operands of an FMA in the format of its sums, for which every kernel has code. */
+/* The operands of an FMA in the format of its sums: kernels compute FMA of FP32 and FP64, but not of every narrower
+   format. */
 typedef struct {
   smma_instruction instruction;
   void *a, *b; /* or NULL: the formats are this already, or do not contain all numbers */

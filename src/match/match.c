@@ -56,7 +56,11 @@ static bool fail_without_class(const smma_match_data *data, smma_error *error) {
                    data->c ? " and takes this C" : "");
 }
 
-static bool goes_on(const smma_match_work *s) { return !s->counts.no_memory && !smma_match_is_stopped(s); }
+/* Notes in the counts whether the search was stopped, and returns false if it was or if memory ran out. */
+static bool goes_on(smma_match_work *s) {
+  s->counts.stopped |= smma_match_is_stopped(s);
+  return !s->counts.no_memory && !s->counts.stopped;
+}
 
 static bool run(smma_match_work *s, const smma_instruction *const *instruction, size_t instructions,
                 const smma_group *ranks, smma_error *error) {
@@ -73,6 +77,7 @@ static bool run(smma_match_work *s, const smma_instruction *const *instruction, 
     return smma_no_memory(error);
   if (!smma_match_list_recipes(s)) return smma_no_memory(error);
   smma_match_try(s, threads);
+  goes_on(s);
   if (ranks->rank) return smma_match_send(s, ranks), true;
   for (size_t from = 1; from < ranks->ranks; from++) smma_match_receive(s, ranks, from);
   m->plans = s->counts.plans, m->candidates = s->counts.candidates, m->products = s->counts.products;
@@ -81,8 +86,8 @@ static bool run(smma_match_work *s, const smma_instruction *const *instruction, 
   smma_match_rank_libraries(m, fit);
   if (goes_on(s) && m->fits > 1) tell_apart(s, fit);
   if (goes_on(s) && m->fits == 0) smma_match_find_near(s);
-  if (smma_match_is_stopped(s)) return smma_fail(error, "interrupted");
-  return !s->counts.no_memory || smma_no_memory(error);
+  if (goes_on(s)) return true;
+  return s->counts.stopped ? smma_fail(error, "interrupted") : smma_no_memory(error);
 }
 
 bool smma_match_search(const smma_match_data *data, const smma_instruction *const *instruction, size_t instructions,

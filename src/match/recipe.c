@@ -1,5 +1,6 @@
 #include "match/recipe.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,6 +189,7 @@ typedef struct {
   smma_recipe_taker *take;
   void *context;
   int epilogues;
+  bool no_memory;
   size_t scaled[8]; /* lengths of parts that have scale factors */
   size_t scaleds;
   smma_recipe outer[4096];
@@ -339,15 +341,18 @@ static bool emit_generic(const space *s) {
   return true;
 }
 
-static bool is_known(const space *s, const smma_recipe *r) {
-  smma_plan *plan = smma_recipe_plan(r, s->data, s->instruction, s->instructions);
+static bool is_known(space *s, const smma_recipe *r) {
+  smma_plan *plan;
+  errno = 0; /* ENOMEM distinguishes lack of memory from a plan that is not known */
+  plan = smma_recipe_plan(r, s->data, s->instruction, s->instructions);
+  s->no_memory |= !plan && errno == ENOMEM;
   smma_plan_release(plan);
   return plan;
 }
 
 /* Passes a library configuration to `take`, once for each reduction mode and option that the library can combine with
    it. */
-static bool emit_configuration(const space *s, smma_recipe r) {
+static bool emit_configuration(space *s, smma_recipe r) {
   static const int reductions[] = {2, 4, 1};
   if (is_known(s, &r)) return s->take(&r, s->context);
   for (int i = 0; i < 3; i++) {
@@ -360,7 +365,7 @@ static bool emit_configuration(const space *s, smma_recipe r) {
 }
 
 /* Passes a library kernel to `take` with all numbers of slices (split-K), with and without fast accumulation. */
-static bool emit_kernel(const space *s, smma_recipe r) {
+static bool emit_kernel(space *s, smma_recipe r) {
   const bool narrow = smma_encoding_of(s->data->a_format).bits <= 8;
   const int most = r.algo < 0 ? 1 : MOST_LIBRARY_SLICES;
   for (r.fast = 0; r.fast <= (narrow && r.algo >= 0); r.fast++)
@@ -371,7 +376,7 @@ static bool emit_kernel(const space *s, smma_recipe r) {
   return true;
 }
 
-static bool emit_libraries(const space *s) {
+static bool emit_libraries(space *s) {
   const bool narrow = smma_encoding_of(s->data->a_format).bits <= 8;
   smma_plan_request request;
   const char *name;
@@ -398,7 +403,7 @@ bool smma_each_recipe(const smma_match_data *data, const smma_instruction *const
     if (smma_divide_up(data->k, part) == data->parts) s->scaled[s->scaleds++] = part;
   if (data->scale_a && !s->scaleds) s->scaled[s->scaleds++] = smma_divide_up(data->k, data->parts);
   add_outers(s);
-  done = emit_generic(s) && emit_libraries(s);
+  done = emit_generic(s) && emit_libraries(s) && !s->no_memory;
   free(s);
   return done;
 }

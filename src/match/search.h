@@ -45,7 +45,7 @@ typedef struct {
   size_t plans, candidates, products;
   size_t matching_count, dropped,
       nearest_count; /* dropped: candidates that match the whole sample but were not remembered */
-  bool no_memory;
+  bool no_memory, stopped;
 } smma_match_counts;
 
 typedef struct {

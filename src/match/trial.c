@@ -190,7 +190,7 @@ static void add_worker(smma_match_work *s, const smma_match_counts *t, const smm
   const size_t total = s->counts.matching_count + t->matching_count;
   smma_match_trial *list = malloc((total + 1) * sizeof *list);
   s->counts.candidates += t->candidates, s->counts.products += t->products, s->counts.dropped += t->dropped;
-  s->counts.no_memory |= t->no_memory || !list;
+  s->counts.no_memory |= t->no_memory || !list, s->counts.stopped |= t->stopped;
   if (!list) return;
   memcpy(list, s->matching, s->counts.matching_count * sizeof *list);
   memcpy(list + s->counts.matching_count, matching, t->matching_count * sizeof *list);
