@@ -171,6 +171,10 @@ others() {
   ends 0 gemm --on V100 --in f16 a520.npy b520.npy -C c.npy -o d.npy
   gives 'C first' 0 'volta' match a520.npy b520.npy d.npy -C c.npy --on V100,A100,MI300X
 
+  # Compositions, whose chains a kernel computes.
+  ends 0 gemm Wormhole:f16 a520.npy b520.npy -C c.npy --split-k 3 -o d.npy
+  gives 'a composition' 0 '^1  wormhole mvmul.hifi4.f32.f16.f16$' match a520.npy b520.npy d.npy -C c.npy --on Wormhole,Blackhole
+
   # Nothing fits.
   changed chain.npy one.npy
   gives 'one bit' 1 '^nearest; it differs in one element, \[1, 10\], by one unit in the last place:' \

@@ -14,7 +14,7 @@
 
 enum {
   SAMPLE = SMMA_MATCH_SAMPLE,
-  FIRST = 4, /* elements that the core computes at first */
+  FIRST = 4, /* elements that are computed at first, unless SIMD lanes compute all of them */
   WIDE = 16  /* products of an FMA chain that one call computes */
 };
 
@@ -30,6 +30,7 @@ typedef struct {
       wide; /* the class's first instruction with c in D's format; `wide` is the same, or takes WIDE products at once */
   smma_multiplier with; /* arguments of folding and of the epilogue */
   size_t first;         /* elements computed at first: FIRST, or SAMPLE in SIMD lanes */
+  bool has_kernel;      /* kernels compute its chains faster than the core, and no SIMD lanes do */
   unsigned char c[8 * SAMPLE], d[8 * SAMPLE];
   float bias[SAMPLE];
 } worker;
@@ -184,8 +185,12 @@ smma_evaluator *smma_evaluator_new(const smma_match_data *data, const smma_match
     smma_evaluator_free(e);
     return NULL;
   }
-  for (size_t i = 0; i < classes; i++)
-    e->worker[i].first = smma_lanes_take(&e->worker[i].with.operation) ? SAMPLE : FIRST;
+  for (size_t i = 0; i < classes; i++) {
+    worker *w = &e->worker[i];
+    const bool lanes = smma_lanes_take(&w->with.operation);
+    w->first = lanes ? SAMPLE : FIRST;
+    w->has_kernel = !lanes && strcmp(smma_kernel_for(&w->step, NULL, NULL), "core") != 0;
+  }
   return e;
 }
 
@@ -347,8 +352,44 @@ static bool gather_chain(smma_evaluator *e, const segment *s, size_t wide, size_
   return true;
 }
 
-/* Computes a chain for the sample's first `elements` elements. gather_chain must have gathered its operands. */
-static void compute_chain(const smma_evaluator *e, worker *w, const segment *s, size_t elements, chain_sums *to) {
+/* Gathers the operands of a chain for the first `count` elements, each along K. */
+static void gather_lines(const smma_evaluator *e, const segment *s, int which, size_t count, void *to) {
+  const size_t products = (s->end - s->first) * e->schedule.k_per_step, bytes = e->bytes[which];
+  const size_t *index = e->schedule.k + s->first * e->schedule.k_per_step;
+  const bool run = is_run(index, products);
+  for (size_t i = 0; i < count; i++)
+    gather_line(bytes, (const char *)e->line[which] + i * e->data->k * bytes, index, run, products,
+                (char *)to + i * products * bytes);
+}
+
+/* Computes a chain for the sample's first `elements` elements by a kernel: they are the diagonal of a product of their
+   rows and columns, which takes less time than the core needs for them alone. `c` holds the addends, and then the
+   results. Returns false if memory runs out. */
+static bool multiply_chain(const smma_evaluator *e, const worker *w, const segment *s, size_t elements,
+                           unsigned char *c) {
+  const size_t products = (s->end - s->first) * e->schedule.k_per_step, bytes = smma_bytes_of(w->step.d);
+  unsigned char start[8 * SAMPLE * SAMPLE] = {0}, d[8 * SAMPLE * SAMPLE];
+  void *a = malloc(elements * products * e->bytes[0]), *b = malloc(elements * products * e->bytes[1]);
+  smma_gemm_arguments g;
+  bool done = false;
+  if (a && b) {
+    gather_lines(e, s, 0, elements, a);
+    gather_lines(e, s, 1, elements, b);
+    for (size_t i = 0; i < elements; i++) smma_store(bytes, start, i * elements + i, smma_load(bytes, c, i));
+    smma_gemm_defaults(&g, sizeof g);
+    g.m = g.n = elements, g.k = products, g.a = a, g.b = b, g.order_b = SMMA_COLUMN_MAJOR, g.c = start, g.d = d;
+    g.threads = 1;
+    done = smma_gemm(&w->step, &g) == SMMA_OK;
+  }
+  for (size_t i = 0; done && i < elements; i++) smma_store(bytes, c, i, smma_load(bytes, d, i * elements + i));
+  free(a);
+  free(b);
+  return done;
+}
+
+/* Computes a chain for the sample's first `elements` elements. gather_chain must have gathered its operands. Returns
+   false if memory runs out. */
+static bool compute_chain(const smma_evaluator *e, worker *w, const segment *s, size_t elements, chain_sums *to) {
   const smma_rule *rule = &w->with.operation.rule;
   const smma_format d = w->step.d, outer = w->with.outer;
   const size_t bytes = smma_bytes_of(d), wide = (size_t)w->wide.k, count = (s->end - s->first) * e->schedule.k_per_step;
@@ -361,7 +402,8 @@ static void compute_chain(const smma_evaluator *e, worker *w, const segment *s, 
     for (size_t i = 0; i < SAMPLE; i++)
       smma_store(bytes, c, i, smma_reformat(outer, d, rule->nan, smma_load(smma_bytes_of(outer), sum, i)));
   }
-  for (size_t at = 0; at < count;) {
+  if (w->has_kernel && count && !multiply_chain(e, w, s, elements, c)) return false;
+  for (size_t at = 0; at < count && !w->has_kernel;) {
     const smma_instruction *i = count - at >= wide ? &w->wide : &w->step;
     const smma_batch batch = {sizeof batch,
                               elements,
@@ -376,6 +418,7 @@ static void compute_chain(const smma_evaluator *e, worker *w, const segment *s, 
   }
   for (size_t i = 0; i < elements; i++)
     smma_store(smma_bytes_of(outer), sum, i, smma_reformat(d, outer, rule->nan, smma_load(bytes, c, i)));
+  return true;
 }
 
 static bool gather_for_all(smma_evaluator *e, const segment *s) {
@@ -414,7 +457,7 @@ static bool find_chain(smma_evaluator *e, const segment *s) {
   for (size_t i = e->first; i < e->workers; i += e->step) e->products += (s->end - s->first) * e->schedule.k_per_step;
   if (!gather_for_all(e, s)) return false;
   for (size_t i = e->first; i < e->workers; i += e->step)
-    compute_chain(e, &e->worker[i], s, e->worker[i].first, &c->sum[i]);
+    if (!compute_chain(e, &e->worker[i], s, e->worker[i].first, &c->sum[i])) return false;
   return true;
 }
 
@@ -430,7 +473,7 @@ bool smma_evaluator_complete(smma_evaluator *e, size_t of) {
     chain_sums *sum = &e->table[e->segment[i].chain].sum[of];
     if (sum->elements == SAMPLE) continue;
     if (!gather_for_all(e, &e->segment[i])) return false;
-    compute_chain(e, &e->worker[of], &e->segment[i], SAMPLE, sum);
+    if (!compute_chain(e, &e->worker[of], &e->segment[i], SAMPLE, sum)) return false;
   }
   return true;
 }
