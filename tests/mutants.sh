@@ -19,7 +19,7 @@ while IFS= read -r family; do
 done <<<"$families"
 
 # The amounts for kernels and devices in tests/CMakeLists.txt.
-declare -A amounts=([portable]='--outputs 100000 --aimed 10000' [opencl]='--outputs 40000')
+declare -A amounts=([portable]='--outputs 70000 --aimed 7000' [opencl]='--outputs 40000')
 number=0
 while IFS= read -r line; do
   case $line in

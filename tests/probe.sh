@@ -30,8 +30,8 @@ gives 'JSON' 0 '"unit": "model"' probe "${ampere[@]}" --json
 check 'is JSON' has '.[0].features.first_sum.value == "8" and .[0].features.c_rounding.value == null and .[0].calls > 0'
 gives 'an alignment bit too few' 0 '^number of fraction bits retained of aligned products +23$' probe --unit "$wrong:bit" "${ampere[@]}"
 
-# feature_is WAY FEATURE REGEX: probes a unit that is wrong in this way: at one position, for one sign, or sometimes. The
-# feature's value, or "cannot tell" with the reason, must match.
+# feature_is WAY FEATURE REGEX: probes a unit that is wrong in this way: at one position, for one sign, or sometimes.
+# The feature's value, or "cannot tell" with the reason, must match.
 feature_is() {
   "$softmma" probe --unit "$wrong:$1" "${ampere[@]}" --json >in/stdout
   jq -r ".[0].features.$2 | .value // \"cannot tell: \" + .why" in/stdout >in/answer

@@ -59,10 +59,8 @@ static bool is_stopped(size_t done, size_t all, void *context) {
   return smma_units_stopped();
 }
 
-/* Converts the first `columns` columns of a matrix, and adds the number of values that this changes to `*changed`.
-   Returns NULL if memory runs out. */
-static void *converted(smma_format from, const void *x, size_t rows, size_t columns, size_t leading, smma_format to,
-                       size_t *changed) {
+void *smma_match_convert(smma_format from, const void *x, size_t rows, size_t columns, size_t leading, smma_format to,
+                         size_t *changed) {
   char *y = malloc(rows * columns * smma_bytes_of(to) + 1);
   for (size_t i = 0; y && i < rows; i++) {
     smma_conversion lost = {0};
@@ -73,21 +71,22 @@ static void *converted(smma_format from, const void *x, size_t rows, size_t colu
   return y;
 }
 
-/* The operands of an FMA in the format of its sums: kernels compute FMA of FP32 and FP64, but not of every narrower
-   format. */
+/* The operands of an FMA, converted to the format of its sums: kernels compute FMA of FP32 and FP64, but not of every
+   narrower format. `a` and `b` are NULL if the operands have this format, or if it does not hold all their numbers. */
 typedef struct {
   smma_instruction instruction;
-  void *a, *b; /* or NULL: the formats are this already, or do not contain all numbers */
+  void *a, *b;
 } wide_operands;
 
+/* Returns false if memory runs out. */
 static bool widen(const smma_match_data *data, const smma_instruction *i, size_t rows, size_t columns,
                   wide_operands *x) {
   size_t changed = 0;
   bool complete;
   *x = (wide_operands){.instruction = *i};
   if (i->rule->rule.algorithm != SMMA_FMA || (i->a == i->d && i->b == i->d)) return true;
-  x->a = converted(i->a, data->a, rows, data->k, data->k, i->d, &changed);
-  x->b = converted(i->b, data->b, data->k, columns, data->n, i->d, &changed);
+  x->a = smma_match_convert(i->a, data->a, rows, data->k, data->k, i->d, &changed);
+  x->b = smma_match_convert(i->b, data->b, data->k, columns, data->n, i->d, &changed);
   complete = x->a && x->b;
   if (complete && !changed) {
     x->instruction.a = x->instruction.b = i->d;

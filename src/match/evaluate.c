@@ -10,6 +10,7 @@
 #include "gemm/row.h"
 #include "host/count.h"
 #include "host/load.h"
+#include "match/compare.h"
 #include "plan/schedule.h"
 
 enum {
@@ -144,14 +145,10 @@ static smma_format format_of_fmas(const smma_evaluator *e) {
    Leaves them as they are if the conversion would change a number. Returns false if memory runs out. */
 static bool widen(smma_evaluator *e) {
   const smma_format d = format_of_fmas(e), from[2] = {e->data->a_format, e->data->b_format};
-  const size_t count = SAMPLE * e->data->k;
   size_t changed = 0;
   for (int i = 0; i < 2 && d != SMMA_NO_FORMAT; i++) {
-    smma_conversion lost = {0};
-    e->widened[i] = malloc(count * smma_bytes_of(d));
+    e->widened[i] = smma_match_convert(from[i], e->line[i], SAMPLE, e->data->k, e->data->k, d, &changed);
     if (!e->widened[i]) return false;
-    smma_convert(from[i], e->line[i], d, e->widened[i], count, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, &lost);
-    changed += lost.changed;
   }
   if (d == SMMA_NO_FORMAT || changed) return true;
   for (int i = 0; i < 2; i++) e->line[i] = e->widened[i], e->bytes[i] = smma_bytes_of(d);
@@ -387,23 +384,10 @@ static bool multiply_chain(const smma_evaluator *e, const worker *w, const segme
   return done;
 }
 
-/* Computes a chain for the sample's first `elements` elements. gather_chain must have gathered its operands. Returns
-   false if memory runs out. */
-static bool compute_chain(const smma_evaluator *e, worker *w, const segment *s, size_t elements, chain_sums *to) {
-  const smma_rule *rule = &w->with.operation.rule;
-  const smma_format d = w->step.d, outer = w->with.outer;
-  const size_t bytes = smma_bytes_of(d), wide = (size_t)w->wide.k, count = (s->end - s->first) * e->schedule.k_per_step;
-  unsigned char c[8 * SAMPLE] = {0};
-  sums *sum = &to->value;
-  *to = (chain_sums){.elements = elements};
-  if (starts_with_c(e, s)) {
-    w->with.starts_from_c = true;
-    smma_start_row(&w->with, 0, 0, SAMPLE, sum);
-    for (size_t i = 0; i < SAMPLE; i++)
-      smma_store(bytes, c, i, smma_reformat(outer, d, rule->nan, smma_load(smma_bytes_of(outer), sum, i)));
-  }
-  if (w->has_kernel && count && !multiply_chain(e, w, s, elements, c)) return false;
-  for (size_t at = 0; at < count && !w->has_kernel;) {
+/* Computes a chain as multiply_chain does, but call by call. gather_chain must have gathered its operands. */
+static bool dot_chain(const smma_evaluator *e, const worker *w, const segment *s, size_t elements, unsigned char *c) {
+  const size_t wide = (size_t)w->wide.k, count = (s->end - s->first) * e->schedule.k_per_step;
+  for (size_t at = 0; at < count;) {
     const smma_instruction *i = count - at >= wide ? &w->wide : &w->step;
     const smma_batch batch = {sizeof batch,
                               elements,
@@ -413,9 +397,27 @@ static bool compute_chain(const smma_evaluator *e, worker *w, const segment *s, 
                               NULL,
                               NULL,
                               c};
-    smma_dot_rows(i, &batch, 1);
+    if (smma_dot_rows(i, &batch, 1) != SMMA_OK) return false;
     at += (size_t)i->k;
   }
+  return true;
+}
+
+/* Computes a chain for the sample's first `elements` elements. Returns false if memory runs out. */
+static bool compute_chain(const smma_evaluator *e, worker *w, const segment *s, size_t elements, chain_sums *to) {
+  const smma_rule *rule = &w->with.operation.rule;
+  const smma_format d = w->step.d, outer = w->with.outer;
+  const size_t bytes = smma_bytes_of(d);
+  unsigned char c[8 * SAMPLE] = {0};
+  sums *sum = &to->value;
+  *to = (chain_sums){.elements = elements};
+  if (starts_with_c(e, s)) {
+    w->with.starts_from_c = true;
+    smma_start_row(&w->with, 0, 0, SAMPLE, sum);
+    for (size_t i = 0; i < SAMPLE; i++)
+      smma_store(bytes, c, i, smma_reformat(outer, d, rule->nan, smma_load(smma_bytes_of(outer), sum, i)));
+  }
+  if (s->first < s->end && !(w->has_kernel ? multiply_chain : dot_chain)(e, w, s, elements, c)) return false;
   for (size_t i = 0; i < elements; i++)
     smma_store(smma_bytes_of(outer), sum, i, smma_reformat(d, outer, rule->nan, smma_load(bytes, c, i)));
   return true;
@@ -472,7 +474,7 @@ bool smma_evaluator_complete(smma_evaluator *e, size_t of) {
   for (size_t i = 0; i < e->segments; i++) {
     chain_sums *sum = &e->table[e->segment[i].chain].sum[of];
     if (sum->elements == SAMPLE) continue;
-    if (!gather_for_all(e, &e->segment[i])) return false;
+    if (!e->worker[of].has_kernel && !gather_for_all(e, &e->segment[i])) return false;
     if (!compute_chain(e, &e->worker[of], &e->segment[i], SAMPLE, sum)) return false;
   }
   return true;

@@ -56,7 +56,7 @@ static bool fail_without_class(const smma_match_data *data, smma_error *error) {
                    data->c ? " and takes this C" : "");
 }
 
-/* Notes in the counts whether the search was stopped, and returns false if it was or if memory ran out. */
+/* Returns false if the search was stopped, which the counts note, or if memory ran out. */
 static bool goes_on(smma_match_work *s) {
   s->counts.stopped |= smma_match_is_stopped(s);
   return !s->counts.no_memory && !s->counts.stopped;
@@ -77,7 +77,7 @@ static bool run(smma_match_work *s, const smma_instruction *const *instruction, 
     return smma_no_memory(error);
   if (!smma_match_list_recipes(s)) return smma_no_memory(error);
   smma_match_try(s, threads);
-  goes_on(s);
+  s->counts.stopped = smma_match_is_stopped(s);
   if (ranks->rank) return smma_match_send(s, ranks), true;
   for (size_t from = 1; from < ranks->ranks; from++) smma_match_receive(s, ranks, from);
   m->plans = s->counts.plans, m->candidates = s->counts.candidates, m->products = s->counts.products;

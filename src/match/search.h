@@ -82,7 +82,8 @@ bool smma_match_remember(smma_match_set *x, const smma_recipe *recipe, smma_matc
 bool smma_match_make_sets(smma_match_work *s);
 void smma_match_free_sets(smma_match_work *s);
 
-/* Lists the recipes in the order of trial. Returns false if memory runs out. */
+/* Lists the recipes in the order of trial; a search that is stopped ends the list early. Returns false if memory runs
+   out. */
 bool smma_match_list_recipes(smma_match_work *s);
 
 /* Tries all listed recipes on several threads; `s` is worker 0 of the process. */

@@ -350,7 +350,7 @@ static bool takes(inputs of, const smma_instruction *i) {
   }
 }
 
-/* Returns the set of inputs, a bit for each, for which takes is true. */
+/* Returns the inputs of kernels that multiply an instruction's formats: bit number x is that of inputs x. */
 static unsigned inputs_of(const smma_instruction *i) {
   unsigned set = 0;
   for (int of = HALF; of <= FLOATS; of++)
