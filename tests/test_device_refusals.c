@@ -151,6 +151,42 @@ static void test_lost(void **state) {
   smma_device_release("cuda", (void *)g.a), smma_device_release("cuda", (void *)g.b), smma_device_release("cuda", g.d);
 }
 
+/* Fills the part of the stack that the next call uses. */
+static __attribute__((noinline)) void dirty_stack(int value) {
+  volatile unsigned char dirt[1 << 14];
+  for (size_t i = 0; i < sizeof dirt; i++) dirt[i] = (unsigned char)value;
+}
+
+/* Kernels are compiled once for an operation, and only its first product is compared with the core's, even though
+   callers leave the bytes that a rule does not use as they are. */
+static void test_repeated(void **state) {
+  const smma_instruction *i = find("V100", "mma.m8n8k4.f32.f16.f16.f32");
+  uint16_t a[M * K], b[K * N];
+  float d[M * N];
+  int calls[3];
+  smma_gemm_arguments g;
+  (void)state;
+  memset(a, 0x3c, sizeof a), memset(b, 0x38, sizeof b);
+  smma_gemm_defaults(&g, sizeof g);
+  g.m = M, g.n = N, g.k = K, g.a = a, g.b = b, g.d = d, g.kernel = "opencl", g.error = &error;
+  setenv("SOFTMMA_HOST_PROGRAMS", "1", 1);
+  for (int product = 0; product < 3; product++) {
+    smma_status status = SMMA_DEVICE_FAILED;
+    for (calls[product] = 0; status == SMMA_DEVICE_FAILED && calls[product] < MOST_CALLS; calls[product]++) {
+      char number[20];
+      snprintf(number, sizeof number, "%d", calls[product] + 1);
+      setenv("SOFTMMA_HOST_LOST", number, 1);
+      dirty_stack(11 * calls[product] + product);
+      status = smma_gemm(i, &g);
+      unsetenv("SOFTMMA_HOST_LOST");
+    }
+    if (status != SMMA_OK) fail_msg("%s", error.text);
+  }
+  unsetenv("SOFTMMA_HOST_PROGRAMS");
+  assert_true(calls[0] > calls[1]); /* it computes two products */
+  assert_int_equal(calls[1], calls[2]);
+}
+
 /* A K whose lines of 64 elements do not fit in a buffer at once is uploaded in parts. */
 static void test_deep(void **state) {
   enum { SIDE = 4, DEEP = 637 };
@@ -207,7 +243,7 @@ static void test_short_blocks(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused), cmocka_unit_test(test_memory),
-                                     cmocka_unit_test(test_lost), cmocka_unit_test(test_deep),
-                                     cmocka_unit_test(test_short_blocks)};
+                                     cmocka_unit_test(test_lost),    cmocka_unit_test(test_repeated),
+                                     cmocka_unit_test(test_deep),    cmocka_unit_test(test_short_blocks)};
   return cmocka_run_group_tests_name("what devices refuse", tests, NULL, NULL);
 }

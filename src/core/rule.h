@@ -34,6 +34,12 @@ typedef struct {
   int scale_block; /* elements that share a scale factor; 0: no scale factors */
 } smma_operation;
 
+/* Returns the number of bytes at the beginning of a rule that its algorithm can use. Only `composition` is longer than
+   `c_fdpa`. */
+SMMA_CORE int smma_used_bytes(const smma_rule *r) {
+  return (int)(sizeof *r - (r->algorithm == SMMA_COMPOSITION ? 0 : sizeof r->with - sizeof r->with.c_fdpa));
+}
+
 /* Returns the algorithm (see SMMA_ALGORITHM). */
 SMMA_CORE smma_algorithm smma_algorithm_of(const smma_rule *r) { return (smma_algorithm)SMMA_ALGORITHM(r); }
 

@@ -118,10 +118,26 @@ bool smma_device_launch(const smma_device *device, void *program, const char *ke
   return true;
 }
 
+/* Returns a copy of the operation in which the bytes that its algorithm does not use are zero. Devices compare
+   operations by their bytes, and callers do not set these. */
+static smma_operation used_part(const smma_operation *operation) {
+  smma_operation copy = *operation;
+  const size_t used = (size_t)smma_used_bytes(&operation->rule);
+  memset((unsigned char *)&copy.rule + used, 0, sizeof copy.rule - used);
+  return copy;
+}
+
+void *smma_device_program(const smma_device *device, const smma_operation *operation,
+                          char message[SMMA_DEVICE_MESSAGE]) {
+  const smma_operation used = used_part(operation);
+  return device->driver->program(device->state, &used, message);
+}
+
 bool smma_device_is_checked(const smma_device *device, const smma_operation *operation) {
+  const smma_operation used = used_part(operation);
   const checked *c;
   pthread_mutex_lock(&changing);
-  for (c = entry_of(device)->checked; c && memcmp(&c->operation, operation, sizeof *operation) != 0;) c = c->next;
+  for (c = entry_of(device)->checked; c && memcmp(&c->operation, &used, sizeof used) != 0;) c = c->next;
   pthread_mutex_unlock(&changing);
   return c;
 }
@@ -129,7 +145,7 @@ bool smma_device_is_checked(const smma_device *device, const smma_operation *ope
 bool smma_device_set_checked(const smma_device *device, const smma_operation *operation) {
   checked *c = malloc(sizeof *c);
   if (!c) return false;
-  c->operation = *operation;
+  c->operation = used_part(operation);
   pthread_mutex_lock(&changing);
   c->next = entry_of(device)->checked, entry_of(device)->checked = c;
   pthread_mutex_unlock(&changing);

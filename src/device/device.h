@@ -22,6 +22,11 @@ const smma_device *smma_device_open(const char *name, char message[SMMA_DEVICE_M
 void smma_device_lock(const smma_device *device);
 void smma_device_unlock(const smma_device *device);
 
+/* Returns the driver's kernels for an operation, or NULL with the reason in `message`. They are compiled at the first
+   call for the operation. */
+void *smma_device_program(const smma_device *device, const smma_operation *operation,
+                          char message[SMMA_DEVICE_MESSAGE]);
+
 /* smma_device_launch launches a kernel with the driver. While the device is timed, the call waits for the kernel and
    adds its seconds, by the device's clock, to `*timing` of smma_device_time. smma_device_time starts timing, or ends it
    if `timing` is NULL. */

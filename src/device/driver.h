@@ -45,7 +45,8 @@ typedef struct smma_driver {
   /* Copy between host and device; both return when the copy is complete. */
   bool (*write)(void *device, void *buffer, const void *from, size_t bytes, char message[SMMA_DEVICE_MESSAGE]);
   bool (*read)(void *device, void *to, void *buffer, size_t bytes, char message[SMMA_DEVICE_MESSAGE]);
-  /* Returns the kernels for an operation, compiled if needed. They stay until the device is closed. */
+  /* Returns the kernels for an operation, compiled if needed. They stay until the device is closed. The bytes of equal
+     operations are equal. */
   void *(*program)(void *device, const smma_operation *operation, char message[SMMA_DEVICE_MESSAGE]);
   /* Starts `kernel` for items[0] x items[1] work items, in groups of `group` along the first axis; `group` divides
      items[0]. */

@@ -62,7 +62,7 @@ static bool allocate(work *w) {
 static bool open_work(const smma_device *device, const smma_operation *o, size_t rows, char *message, work *w) {
   *w = (work){.device = device, .driver = device->driver, .operation = *o, .message = message};
   set_sizes(w, o);
-  w->program = w->driver->program(w->device->state, o, w->message);
+  w->program = smma_device_program(device, o, w->message);
   if (!w->program) return false;
   w->capacity = rows < BATCH_ROWS ? rows : BATCH_ROWS;
   while (!allocate(w)) {
@@ -163,7 +163,7 @@ static bool compare(const work *w, void *other, const smma_operation *o, bool an
 static bool compare_all(const work *w, const smma_operation *o, bool any_nan, const smma_row_selection *selection,
                         size_t count, difference *d) {
   enum { BYTES = offsetof(difference, buffer) };
-  void *state = w->device->state, *other = w->driver->program(state, o, w->message);
+  void *state = w->device->state, *other = smma_device_program(w->device, o, w->message);
   bool done = other && (d->buffer = w->driver->allocate(state, BYTES, w->message)) &&
               w->driver->write(state, d->buffer, d, BYTES, w->message);
   for (size_t first = 0; first < count && done; first += w->capacity) {

@@ -30,12 +30,7 @@ const char *smma_arch_name(const smma_instruction *i) {
 }
 
 void smma_set_operation(smma_operation *o, const smma_instruction *i) {
-  const smma_rule *rule = &i->rule->rule;
-  if (rule->algorithm == SMMA_COMPOSITION)
-    o->rule = *rule;
-  else
-    memcpy(&o->rule, rule,
-           offsetof(smma_rule, with) + sizeof rule->with.c_fdpa); /* only `composition` is longer than c_fdpa */
+  memcpy(&o->rule, &i->rule->rule, (size_t)smma_used_bytes(&i->rule->rule));
   o->a = i->a, o->b = i->b, o->c = i->c, o->d = i->d, o->scale = i->scale;
   o->k = i->k, o->scale_block = i->scale_block;
 }

@@ -513,12 +513,11 @@ static bool finish(job *j, const part *t) {
 
 static smma_status run_parts(job *j) {
   const smma_multiplier *p = j->multiplier;
-  const smma_driver *driver = j->device->driver;
   smma_status status = SMMA_OK;
   size_t depth, lines;
   j->b.sums = calloc(places(j), sizeof *j->b.sums);
   if (!j->b.sums) return SMMA_NO_MEMORY;
-  j->program = driver->program(j->device->state, &p->operation, j->message);
+  j->program = smma_device_program(j->device, &p->operation, j->message);
   if (!j->program || !claim_memory(j)) return SMMA_DEVICE_FAILED;
   depth = j->steps * (size_t)p->operation.k, lines = most(apart_of(j->rows), apart_of(j->columns));
   j->space = malloc(lines * (depth * most(j->code_bytes[OF_A], j->code_bytes[OF_B]) + sizeof(float)) + 64);
