@@ -66,8 +66,26 @@ static inline void load_lane(size_t bytes, const void *array, size_t first, size
   }
 }
 
+/* Loads the elements of SMMA_LANES rows as load_lane does, but in words of 8 bytes, which must divide a row. */
+static inline void load_words(size_t bytes, const unsigned char *from, size_t count, smma_lane_codes *out) {
+  const size_t each = 8 / bytes;
+  for (size_t k = 0; k < count; k += each) {
+    uint64_t word[SMMA_LANES];
+    for (size_t i = 0; i < SMMA_LANES; i++) memcpy(&word[i], from + (i * count + k) * bytes, sizeof *word);
+    for (size_t j = 0; j < each; j++)
+      for (size_t i = 0; i < SMMA_LANES; i++)
+        out->code[k + j][i] = (uint32_t)(word[i] >> 8 * bytes * j) & (uint32_t)(UINT64_MAX >> (64 - 8 * bytes));
+  }
+}
+
 /* Loads `count` elements of each of `lanes` rows, beginning with row `row`. */
 static void load(size_t bytes, const void *array, size_t row, size_t count, size_t lanes, smma_lane_codes *out) {
+  const unsigned char *from = (const unsigned char *)array + row * count * bytes;
+  if (lanes == SMMA_LANES && bytes < 8 && count * bytes % 8 == 0) switch (bytes) {
+      case 1: load_words(1, from, count, out); return;
+      case 2: load_words(2, from, count, out); return;
+      default: load_words(4, from, count, out); return;
+    }
   for (size_t i = 0; i < lanes; i++) switch (bytes) {
       case 1: load_lane(1, array, (row + i) * count, count, i, out); break;
       case 2: load_lane(2, array, (row + i) * count, count, i, out); break;

@@ -245,14 +245,28 @@ static bool fills_between(const smma_schedule *s, const segment *x, size_t multi
   return true;
 }
 
+/* Mixes `length` consecutive indices into a key. */
+static void stir_run(smma_match_key *key, size_t first, size_t length) {
+  stir(key, first);
+  stir(key, length);
+}
+
 static smma_match_key key_of_chain(const smma_evaluator *e, const segment *x, size_t multiple) {
   const smma_schedule *s = &e->schedule;
   const bool flat = multiple && fills_between(s, x, multiple);
   smma_match_key key = empty_key();
+  size_t first = 0, length = 0;
   stir(&key, starts_with_c(e, x));
   stir(&key, flat);
-  for (size_t i = x->first * s->k_per_step; i < x->end * s->k_per_step; i++)
-    if (!flat || s->k[i] != SMMA_NO_PRODUCT) stir(&key, s->k[i]);
+  for (size_t i = x->first * s->k_per_step; i < x->end * s->k_per_step; i++) {
+    if (flat && s->k[i] == SMMA_NO_PRODUCT) continue;
+    if (length == 0 || s->k[i] != first + length) {
+      stir_run(&key, first, length);
+      first = s->k[i], length = 0;
+    }
+    length++;
+  }
+  stir_run(&key, first, length);
   return key;
 }
 

@@ -167,11 +167,11 @@ LANE_BODY void lane_group(const lane_rule *r, const smma_lanes *x, int group, in
   for (int i = 0; i < n; i++) {
     const lane_number y = lane_decode(f, x->scale_a.code[s][i]), z = lane_decode(f, x->scale_b.code[s][i]);
     const int32_t scale = lane_product_kind(y.kind, z.kind);
-    const bool zero = (scale == SMMA_ZERO) | ((scale == SMMA_FINITE) & !any[i]);
-    const int32_t magnitude = sum[i] < 0 ? -sum[i] : sum[i];
+    const uint32_t zero = (scale == SMMA_ZERO) | ((scale == SMMA_FINITE) & (any[i] == 0));
+    const int32_t negative = -(sum[i] < 0), magnitude = (sum[i] ^ negative) - negative;
     out->significand[i] = lane_scaled((uint64_t)magnitude * (y.significand * z.significand), up);
-    out->exponent[i] = zero ? none : y.exponent + z.exponent;
-    out->negative[i] = -(sum[i] < 0);
+    out->exponent[i] = (int32_t)lane_select(zero, (uint32_t)none, (uint32_t)(y.exponent + z.exponent));
+    out->negative[i] = negative;
     specials[i] |= lane_specials(scale, 0);
   }
 }
@@ -207,10 +207,10 @@ LANE_BODY int64_t lane_align_products(const smma_tr_fdpa *p, int64_t sum, int32_
 /* Encodes total * 2^exponent, rounded to nearest even. In revision 2 it is first rounded down to F2 fraction bits. */
 LANE_BODY uint32_t lane_finish_down(const smma_tr_fdpa *p, lane_output out, int64_t total, int32_t exponent) {
   const int64_t negative = total < 0;
-  const uint64_t x = lane_magnitude(total);
+  const uint64_t x = lane_magnitude(total), first = p->revision > 1;
   const lane_rounded r = lane_round(p->sum_bits, out.least, SMMA_ROUND_DOWN, negative, x, exponent);
-  return lane_encode(out, SMMA_ROUND_NEAREST_EVEN, negative, p->revision > 1 ? r.kept : x,
-                     p->revision > 1 ? r.last : exponent);
+  return lane_encode(out, SMMA_ROUND_NEAREST_EVEN, negative, lane_select_64(first, r.kept, x),
+                     (int32_t)lane_select((uint32_t)first, (uint32_t)r.last, (uint32_t)exponent));
 }
 
 /* Computes one block of TR-FDPA or GTR-FDPA, which sums products of even and of odd k apart. */
@@ -246,9 +246,8 @@ LANE_BODY void lane_tr_fdpa(const lane_rule *r, const smma_lanes *x, int block, 
     const int32_t of_c = lane_specials(c.kind, c.negative), all = lane_maximum(emax[i], c.exponent);
     const int32_t below = all - c.exponent, shift = below + (int32_t)of_d.fraction_bits - F;
     const int64_t significand = (int64_t)((uint64_t)c.significand << (lane_maximum(-shift, 0) & 63));
-    const int64_t aligned = lane_shift_down(c.negative ? -significand : significand, lane_maximum(shift, 0));
-    const bool ignored = apart & (below > F + 1);
-    const int64_t added = ignored ? 0 : aligned;
+    const int64_t aligned = lane_shift_down(lane_signed(significand, c.negative), lane_maximum(shift, 0));
+    const int64_t added = aligned & -(int64_t)(!apart | (below <= F + 1));
     const int64_t products = lane_align_products(p, sum[i], emax[i], all, bits);
     const uint32_t finite = lane_finish_down(p, out, products + added * ((int64_t)1 << (bits - F)), all - bits);
     const int32_t before = terms.specials[i] | of_c, counts = -((p->revision > 1) | !before);
@@ -299,11 +298,21 @@ LANE_BODY void lane_e_fdpa(const lane_rule *r, const smma_lanes *x, int block, i
 
 /* ---- C-FDPA and GD-FDPA ---- */
 
+/* The accumulators of all lanes. */
+typedef struct {
+  uint32_t significand[SMMA_LANES], negative[SMMA_LANES];
+  int32_t exponent[SMMA_LANES], kind[SMMA_LANES];
+} lane_numbers;
+
+LANE_BODY lane_number lane_number_at(const lane_numbers *x, int i) {
+  return (lane_number){x->significand[i], x->negative[i], x->exponent[i], x->kind[i]};
+}
+
 /* Returns x, or zero if x is subnormal and `flushes`. */
 LANE_BODY lane_number lane_kept(lane_format f, bool flushes, lane_number x) {
-  const bool zero = flushes & !(x.significand >> f.fraction_bits);
-  x.significand = zero ? 0 : x.significand;
-  x.kind = zero ? SMMA_ZERO : x.kind;
+  const uint32_t leading = x.significand >> f.fraction_bits, kept = -(leading | !flushes);
+  x.significand &= kept;
+  x.kind &= (int32_t)kept; /* SMMA_ZERO is 0 */
   return x;
 }
 
@@ -326,10 +335,10 @@ LANE_BODY void lane_marked_product(const lane_rule *r, const smma_lanes *x, int 
 }
 
 /* Returns the magnitude of x, negated if `negative`, in units of 2^unit, rounded down. */
-LANE_BODY int64_t lane_in_units(lane_format f, lane_number x, bool negative, int32_t unit) {
+LANE_BODY int64_t lane_in_units(lane_format f, lane_number x, uint32_t negative, int32_t unit) {
   const int32_t shift = unit - x.exponent + (int32_t)f.fraction_bits;
   const int64_t significand = (int64_t)((uint64_t)x.significand << (lane_maximum(-shift, 0) & 63));
-  return lane_shift_down(negative ? -significand : significand, lane_maximum(shift, 0));
+  return lane_shift_down(lane_signed(significand, negative), lane_maximum(shift, 0));
 }
 
 /* Encodes a result of magnitude |sum| * 2^unit, negative if `negative`, as smma_c_fdpa_round does. */
@@ -338,34 +347,31 @@ LANE_BODY uint32_t lane_c_fdpa_round(const smma_c_fdpa *p, lane_output out, bool
   const bool halved = p->output == SMMA_BF16, saturates = p->overflow == SMMA_SUM_SATURATES;
   const uint64_t x = lane_magnitude(sum);
   const lane_rounded f32 = lane_round(23, -1000, SMMA_ROUND_NEAREST_EVEN, negative, x, unit);
-  const bool tiny = flushes & (f32.top + (int32_t)(f32.kept >> 24) < -126);
+  const uint32_t normal = !flushes | (f32.top + (int32_t)(f32.kept >> 24) >= -126);
   const uint32_t d = lane_encode(out, SMMA_ROUND_NEAREST_EVEN, negative, x, unit), magnitude = d & ~out.sign;
-  const uint32_t result = d - (saturates & (magnitude == out.infinity));
-  const bool zero = (magnitude == 0) | tiny;
-  return zero ? 0 : result >> (halved ? 16 : 0);
+  const uint32_t result = (d - (saturates & (magnitude == out.infinity))) >> (halved ? 16 : 0);
+  return result & -((magnitude != 0) & normal);
 }
 
 /* Returns `finite`, or the infinity or NaN that the rule returns if a term is infinite or NaN. `products` and `of_c`
    are the masks of such terms. `marked`: a factor is NaN. `c` is the accumulator's encoding. */
-LANE_BODY uint32_t lane_by_source(const lane_rule *r, int32_t products, int32_t of_c, bool marked, uint32_t c,
-                                  uint32_t finite) {
-  const bool marks = smma_marks_nan(r->operation->rule.nan);
+LANE_BODY uint32_t lane_by_source(const lane_rule *r, bool marks, uint32_t marked_nan, int32_t products, int32_t of_c,
+                                  int32_t marked, uint32_t c, uint32_t finite) {
   const uint32_t quiet = UINT32_C(1) << (r->out.fraction_bits - 1);
-  const bool made = (products & HAS_NAN) | (products == (HAS_INFINITY | HAS_NEGATIVE_INFINITY));
+  const int32_t made = (products & HAS_NAN) | (products == (HAS_INFINITY | HAS_NEGATIVE_INFINITY));
   const uint32_t d = lane_with_specials(r->out, products | of_c, finite);
-  const bool keeps = marks & (of_c == HAS_NAN) & !made, of_factor = marks & marked;
-  const uint32_t kept = keeps ? c | quiet : d;
-  return of_factor ? (uint32_t)smma_marked_nan(smma_encoding_of(r->operation->d)) : kept;
+  const uint32_t keeps = marks & (of_c == HAS_NAN) & (made == 0), of_factor = marks & (uint32_t)marked;
+  return lane_select(of_factor, marked_nan, lane_select(keeps, c | quiet, d));
 }
 
 /* Adds products to `sum` in units of 2^(top - F), truncated. A product whose sign is not that of c is added as the
    complement of its magnitude. */
-LANE_BODY void lane_add_opposing(const lane_terms *x, int count, const lane_number *c, const int32_t *top, int n,
+LANE_BODY void lane_add_opposing(const lane_terms *x, int count, const lane_numbers *c, const int32_t *top, int n,
                                  int64_t *sum) {
   for (int t = 0; t < count; t++)
     for (int i = 0; i < n; i++) {
       const int64_t term = (int64_t)lane_shift_right(x->term[t].significand[i], top[i] - x->term[t].exponent[i]);
-      sum[i] += term ^ ((int64_t)x->term[t].negative[i] ^ -(int64_t)c[i].negative);
+      sum[i] += term ^ ((int64_t)x->term[t].negative[i] ^ -(int64_t)c->negative[i]);
     }
 }
 
@@ -396,36 +402,44 @@ LANE_BODY void lane_c_fdpa(const lane_rule *r, const smma_lanes *x, int block, i
   const bool flushes_d = opposing && smma_c_fdpa_subnormals(o->d) != SMMA_SUBNORMALS_KEPT;
   const lane_format of_d = r->d;
   const lane_output out = lane_output_of(p->output == SMMA_BF16 ? SMMA_F32 : p->output, o->rule.nan);
+  const bool marks = smma_marks_nan(o->rule.nan);
+  const uint32_t marked_nan = (uint32_t)smma_marked_nan(smma_encoding_of(o->d));
   const int count = smma_block_of(o);
   lane_terms terms;
-  lane_number c[SMMA_LANES];
+  lane_numbers c;
   int32_t top[SMMA_LANES], lead[SMMA_LANES], marked[SMMA_LANES] = {0};
   int64_t sum[SMMA_LANES] = {0};
+  uint32_t finite[SMMA_LANES];
   for (int i = 0; i < n; i++) terms.specials[i] = 0;
   for (int t = 0; t < count; t++)
     lane_marked_product(r, x, smma_product_index(o, block, t), flushes_a, flushes_b, n, &terms.term[t], terms.specials,
                         marked);
   lane_greatest(terms.term, 0, count, 1, n, terms.exponent);
   for (int i = 0; i < n; i++) {
-    c[i] = lane_kept(of_d, flushes_d, lane_decode(of_d, d[i]));
-    lead[i] = lane_leading_bit(c[i].significand) + c[i].exponent - (int32_t)of_d.fraction_bits;
-    lead[i] = lane_maximum(lead[i], r->out.least);
+    const lane_number y = lane_kept(of_d, flushes_d, lane_decode(of_d, d[i]));
+    const int32_t leading = lane_leading_bit(y.significand) + y.exponent - (int32_t)of_d.fraction_bits;
+    c.significand[i] = y.significand, c.negative[i] = y.negative, c.exponent[i] = y.exponent, c.kind[i] = y.kind;
+    lead[i] = lane_maximum(leading, r->out.least);
     top[i] = lane_maximum(terms.exponent[i], lead[i] - p->c_bits + p->alignment_bits);
   }
   if (opposing)
-    lane_add_opposing(&terms, count, c, top, n, sum);
+    lane_add_opposing(&terms, count, &c, top, n, sum);
   else
     lane_add_groups(&terms, count, smma_minimum(p->group, count), top, n, sum);
   for (int i = 0; i < n; i++) {
     const int32_t unit = top[i] - p->alignment_bits;
-    const bool negative_c = opposing & c[i].negative; /* C-FDPA adds magnitudes relative to the sign of c */
-    const int64_t of_c = lane_in_units(of_d, c[i], c[i].negative & !opposing, unit);
-    const bool ignored = !opposing & (lead[i] < unit), none = (terms.exponent[i] == SMMA_NO_EXPONENT) & !c[i].kind;
-    const int64_t all = sum[i] + (ignored ? 0 : of_c);
-    const uint32_t rounded = lane_c_fdpa_round(p, out, flushes_d, (all < 0) ^ negative_c, all, unit);
-    d[i] = lane_by_source(r, terms.specials[i], lane_specials(c[i].kind, c[i].negative), marked[i], d[i],
-                          none ? 0 : rounded);
+    const int64_t of_c = lane_in_units(of_d, lane_number_at(&c, i), c.negative[i] & !opposing, unit);
+    sum[i] += of_c & -(int64_t)(opposing | (lead[i] >= unit));
   }
+  for (int i = 0; i < n; i++) {
+    const uint32_t turned = opposing & c.negative[i]; /* C-FDPA adds magnitudes relative to the sign of c */
+    const uint32_t any = (terms.exponent[i] != SMMA_NO_EXPONENT) | (c.kind[i] != SMMA_ZERO);
+    const int64_t negative = (int64_t)((uint64_t)sum[i] >> 63 ^ turned);
+    finite[i] = -any & lane_c_fdpa_round(p, out, flushes_d, negative, sum[i], top[i] - p->alignment_bits);
+  }
+  for (int i = 0; i < n; i++)
+    d[i] = lane_by_source(r, marks, marked_nan, terms.specials[i], lane_specials(c.kind[i], c.negative[i]), marked[i],
+                          d[i], finite[i]);
 }
 
 /* ---- INTEGER ---- */

@@ -27,21 +27,22 @@ LANE_BODY void lane_block(const lane_rule *r, const smma_lanes *x, int block, in
   }
 }
 
-/* Returns the IEEE sum of x and y, which are both f32 or both f16. In f16 the exact sum is an integer in units of
+/* Return the IEEE sum of x and y, which are both f32 or both f16. In f16 the exact sum is an integer in units of
    2^-24. */
-LANE_BODY uint32_t lane_add(const lane_rule *r, uint32_t x, uint32_t y) {
+LANE_BODY uint32_t lane_add_f32(const lane_rule *r, uint32_t x, uint32_t y) {
   const lane_number p = lane_decode(r->d, x), q = lane_decode(r->d, y);
   const int32_t specials = lane_specials(p.kind, p.negative) | lane_specials(q.kind, q.negative);
-  uint32_t finite;
-  if (r->operation->d == SMMA_F32) {
-    finite = lane_bits(lane_float(x) + lane_float(y));
-  } else {
-    const int64_t s = (int64_t)p.significand << (p.exponent + 14), t = (int64_t)q.significand << (q.exponent + 14);
-    const int64_t sum = (p.negative ? -s : s) + (q.negative ? -t : t);
-    finite =
-        lane_encode(r->out, SMMA_ROUND_NEAREST_EVEN, sum ? sum < 0 : p.negative & q.negative, lane_magnitude(sum), -24);
-  }
-  return lane_with_specials(r->out, specials, finite);
+  return lane_with_specials(r->out, specials, lane_bits(lane_float(x) + lane_float(y)));
+}
+
+LANE_BODY uint32_t lane_add_f16(const lane_rule *r, uint32_t x, uint32_t y) {
+  const lane_number p = lane_decode(r->d, x), q = lane_decode(r->d, y);
+  const int32_t specials = lane_specials(p.kind, p.negative) | lane_specials(q.kind, q.negative);
+  const int64_t s = (int64_t)p.significand << (p.exponent + 14), t = (int64_t)q.significand << (q.exponent + 14);
+  const int64_t sum = lane_signed(s, p.negative) + lane_signed(t, q.negative);
+  const uint32_t negative = (sum < 0) | ((sum == 0) & p.negative & q.negative);
+  return lane_with_specials(r->out, specials,
+                            lane_encode(r->out, SMMA_ROUND_NEAREST_EVEN, negative, lane_magnitude(sum), -24));
 }
 
 /* Computes x->d from x->c. Returns a mask of the lanes that the core must compute. A whole dot-product-add of FP8 by
@@ -67,8 +68,10 @@ LANE_BODY uint32_t lane_compute(const smma_lane_task *task, smma_lanes *x, int n
   }
   for (int i = 0; i < n; i++) d[i] = joins_last ? 0 : c[i];
   for (int block = first; block < last; block++) lane_block(&r, x, block, n, d, rare);
-  if (joins_last)
-    for (int i = 0; i < n; i++) d[i] = lane_add(&r, d[i], c[i]);
+  if (joins_last && o->d == SMMA_F32)
+    for (int i = 0; i < n; i++) d[i] = lane_add_f32(&r, d[i], c[i]);
+  else if (joins_last)
+    for (int i = 0; i < n; i++) d[i] = lane_add_f16(&r, d[i], c[i]);
   if (task->end != o->d) {
     const lane_format from = r.d;
     const lane_output to = lane_output_of(task->end, o->rule.nan);

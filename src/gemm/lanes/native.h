@@ -22,7 +22,7 @@ LANE_BODY uint32_t lane_bits(float x) {
 LANE_BODY bool lane_is_nan(uint32_t x) { return (x & 0x7fffffff) > 0x7f800000; }
 
 /* Flushes subnormals to zero of the same sign. */
-LANE_BODY uint32_t lane_flush(uint32_t x) { return x & 0x7f800000 ? x : x & 0x80000000; }
+LANE_BODY uint32_t lane_flush(uint32_t x) { return x & lane_select((x & 0x7f800000) != 0, ~UINT32_C(0), 0x80000000); }
 
 LANE_BODY void lane_fma_f32(const smma_operation *o, const smma_lanes *x, int n, uint32_t *d) {
   const uint32_t nan = (uint32_t)smma_nan_of(smma_encoding_of(SMMA_F32), o->rule.nan);
@@ -48,10 +48,10 @@ LANE_BODY void lane_fma_f64_nan(const smma_operation *o, const smma_lanes *x, in
       memcpy(&result, &c, sizeof result);
       result = fma(x->a.f64[k][i], x->b.f64[k][i], result);
       memcpy(&sum, &result, sizeof sum);
-      sum = lane_is_nan_f64(sum) ? made : sum;
-      sum = lane_is_nan_f64(a) ? a | quiet : sum;
-      sum = lane_is_nan_f64(c) ? c | quiet : sum;
-      d[i] = lane_is_nan_f64(b) ? b | quiet : sum;
+      sum = lane_select_64(lane_is_nan_f64(sum), made, sum);
+      sum = lane_select_64(lane_is_nan_f64(a), a | quiet, sum);
+      sum = lane_select_64(lane_is_nan_f64(c), c | quiet, sum);
+      d[i] = lane_select_64(lane_is_nan_f64(b), b | quiet, sum);
     }
 }
 
@@ -105,10 +105,10 @@ LANE_BODY void lane_ftz_fma(const smma_operation *o, const smma_lanes *x, int n,
     for (int i = 0; i < n; i++) {
       const uint32_t a = lane_flush(x->a.code[k][i] << 16), b = lane_flush(x->b.code[k][i] << 16), c = lane_flush(d[i]);
       const uint32_t sum = lane_bits(fmaf(lane_float(a), lane_float(b), lane_float(c)));
-      const uint32_t quiet = 0x400000, nan = lane_is_nan(c) ? c | quiet : 0xffc00000;
-      const uint32_t of_operands = lane_is_nan(a) ? a | quiet : lane_is_nan(b) ? b | quiet : nan;
+      const uint32_t quiet = 0x400000, nan = lane_select(lane_is_nan(c), c | quiet, 0xffc00000);
+      const uint32_t of_operands = lane_select(lane_is_nan(a), a | quiet, lane_select(lane_is_nan(b), b | quiet, nan));
       rare[i] |= (sum & 0x7fffffff) == 0x00800000;
-      d[i] = lane_is_nan(sum) ? of_operands : lane_flush(sum);
+      d[i] = lane_select(lane_is_nan(sum), of_operands, lane_flush(sum));
     }
 }
 

@@ -9,6 +9,10 @@
 
 #define LANE_BODY static inline __attribute__((always_inline))
 
+/* Return x if `is` is 1, and y if it is 0. */
+LANE_BODY uint32_t lane_select(uint32_t is, uint32_t x, uint32_t y) { return (x & -is) | (y & (is - 1)); }
+LANE_BODY uint64_t lane_select_64(uint64_t is, uint64_t x, uint64_t y) { return (x & -is) | (y & (is - 1)); }
+
 /* Constants for decoding a format of at most 32 bits. */
 typedef struct {
   uint32_t fields, fraction; /* masks of the exponent and fraction fields together, and of the fraction field */
@@ -50,7 +54,7 @@ LANE_BODY lane_number lane_decode(lane_format f, uint32_t code) {
   lane_number x;
   x.negative = shifted >> f.sign_at & f.sign;
   x.significand = (fields & f.fraction) | leading << f.fraction_bits;
-  x.exponent = (int32_t)(leading ? field : f.least_field) - f.bias;
+  x.exponent = (int32_t)(field > f.least_field ? field : f.least_field) - f.bias;
   const uint32_t infinite = fields == f.infinity, nan = (fields > f.nan_above) | (shifted == f.nan_code);
   x.kind = (int32_t)(((x.significand != 0) & ~infinite) * SMMA_FINITE | infinite * SMMA_INFINITE | nan * SMMA_NAN);
   return x;
@@ -62,8 +66,8 @@ LANE_BODY int32_t lane_minimum(int32_t x, int32_t y) { return x < y ? x : y; }
 /* Returns the kind of the product of factors of kinds x and y. */
 LANE_BODY int32_t lane_product_kind(int32_t x, int32_t y) {
   const int32_t greater = lane_maximum(x, y), less = lane_minimum(x, y);
-  const int32_t special = greater == SMMA_NAN || less == SMMA_ZERO ? SMMA_NAN : SMMA_INFINITE;
-  return greater > SMMA_FINITE ? special : less;
+  const int32_t special = SMMA_INFINITE + ((greater == SMMA_NAN) | (less == SMMA_ZERO)); /* SMMA_NAN is one more */
+  return (int32_t)lane_select(greater > SMMA_FINITE, (uint32_t)special, (uint32_t)less);
 }
 
 /* Infinities and NaN among the terms of a sum, as a bit mask. */
@@ -78,6 +82,8 @@ LANE_BODY int32_t lane_specials(int32_t kind, uint32_t negative) {
 LANE_BODY uint64_t lane_shift_right(uint64_t x, int32_t n) { return x >> (uint64_t)(n < 63 ? n : 63); }
 LANE_BODY int64_t lane_shift_down(int64_t x, int32_t n) { return x >> (int64_t)(n < 63 ? n : 63); }
 
+/* Returns x, or -x if `negative` is 1. */
+LANE_BODY int64_t lane_signed(int64_t x, uint32_t negative) { return (x ^ -(int64_t)negative) + negative; }
 LANE_BODY uint64_t lane_magnitude(int64_t x) { return (uint64_t)(x < 0 ? -x : x); }
 
 LANE_BODY double lane_double(uint64_t bits) {
@@ -147,7 +153,7 @@ LANE_BODY uint32_t lane_encode(lane_output f, smma_rounding direction, int64_t n
   const lane_rounded r = lane_round(f.fraction_bits, f.least, direction, negative, x, exponent);
   const uint64_t fields = ((uint64_t)(r.top - f.least) << f.fraction_bits) + r.kept;
   const uint32_t finite = (uint32_t)(fields < f.infinity ? fields : f.infinity) << f.ignored_bits;
-  return x ? finite | (negative ? f.sign : 0) : negative ? f.sign : 0;
+  return (finite & -(uint32_t)(x != 0)) | (f.sign & -(uint32_t)negative);
 }
 
 LANE_BODY uint32_t lane_encode_sum(lane_output f, smma_rounding direction, int64_t sum, int32_t exponent) {
@@ -160,10 +166,8 @@ LANE_BODY uint32_t lane_positive_zero(lane_output f, uint32_t finite) { return f
 /* Returns the finite result, or the infinity or NaN that the special terms make. */
 LANE_BODY uint32_t lane_with_specials(lane_output f, int32_t specials, uint32_t finite) {
   const uint32_t infinity = f.infinity << f.ignored_bits;
-  const uint32_t special = specials == HAS_INFINITY            ? infinity
-                           : specials == HAS_NEGATIVE_INFINITY ? infinity | f.sign
-                                                               : f.nan;
-  return specials ? special : finite;
+  const uint32_t other = lane_select(specials == HAS_NEGATIVE_INFINITY, infinity | f.sign, f.nan);
+  return lane_select(specials != 0, lane_select(specials == HAS_INFINITY, infinity, other), finite);
 }
 
 /* Converts an encoding to another format, rounded to nearest even. */
