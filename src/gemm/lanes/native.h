@@ -7,6 +7,9 @@
 
 #include "gemm/lanes/number.h"
 
+/* Lets GCC make vectors of the next loop, which it would rather unroll. */
+#define LOOP _Pragma("GCC unroll 1")
+
 LANE_BODY float lane_float(uint32_t bits) {
   float x;
   memcpy(&x, &bits, sizeof x);
@@ -28,8 +31,9 @@ LANE_BODY void lane_fma_f32(const smma_operation *o, const smma_lanes *x, int n,
   const uint32_t nan = (uint32_t)smma_nan_of(smma_encoding_of(SMMA_F32), o->rule.nan);
   float sum[SMMA_LANES];
   for (int i = 0; i < n; i++) sum[i] = lane_float(d[i]);
-  for (int k = 0; k < o->k; k++)
-    for (int i = 0; i < n; i++) sum[i] = fmaf(lane_float(x->a.code[k][i]), lane_float(x->b.code[k][i]), sum[i]);
+  for (int k = 0; k < o->k; k++) {
+    LOOP for (int i = 0; i < n; i++) sum[i] = fmaf(lane_float(x->a.code[k][i]), lane_float(x->b.code[k][i]), sum[i]);
+  }
   for (int i = 0; i < n; i++) d[i] = lane_is_nan(lane_bits(sum[i])) ? nan : lane_bits(sum[i]);
 }
 
@@ -63,8 +67,9 @@ LANE_BODY void lane_fma_f64(const smma_operation *o, const smma_lanes *x, int n,
     return;
   }
   memcpy(sum, d, sizeof sum);
-  for (int k = 0; k < o->k; k++)
-    for (int i = 0; i < n; i++) sum[i] = fma(x->a.f64[k][i], x->b.f64[k][i], sum[i]);
+  for (int k = 0; k < o->k; k++) {
+    LOOP for (int i = 0; i < n; i++) sum[i] = fma(x->a.f64[k][i], x->b.f64[k][i], sum[i]);
+  }
   memcpy(d, sum, sizeof sum);
   for (int i = 0; i < n; i++) d[i] = lane_is_nan_f64(d[i]) ? nan : d[i];
 }
