@@ -80,12 +80,14 @@ static inline void load_words(size_t bytes, const unsigned char *from, size_t co
 
 /* Loads `count` elements of each of `lanes` rows, beginning with row `row`. */
 static void load(size_t bytes, const void *array, size_t row, size_t count, size_t lanes, smma_lane_codes *out) {
-  const unsigned char *from = (const unsigned char *)array + row * count * bytes;
-  if (lanes == SMMA_LANES && bytes < 8 && count * bytes % 8 == 0) switch (bytes) {
+  if (lanes == SMMA_LANES && bytes < 8 && count * bytes % 8 == 0) {
+    const unsigned char *from = (const unsigned char *)array + row * count * bytes;
+    switch (bytes) {
       case 1: load_words(1, from, count, out); return;
       case 2: load_words(2, from, count, out); return;
       default: load_words(4, from, count, out); return;
     }
+  }
   for (size_t i = 0; i < lanes; i++) switch (bytes) {
       case 1: load_lane(1, array, (row + i) * count, count, i, out); break;
       case 2: load_lane(2, array, (row + i) * count, count, i, out); break;

@@ -60,21 +60,34 @@ typedef enum {
   LANE_WIDENED /* they are converted to FP16 */
 } lane_factors;
 
+/* The products of scale factors: powers of two. */
+typedef struct {
+  int32_t exponent[SMMA_LANES], kind[SMMA_LANES];
+} lane_scale;
+
+/* Computes the product of the scale factors number s of a and b. */
+LANE_BODY void lane_scale_at(const lane_rule *r, const smma_lanes *x, int s, int n, lane_scale *out) {
+  for (int i = 0; i < n; i++) {
+    const lane_number a = lane_decode(r->scale, x->scale_a.code[s][i]),
+                      b = lane_decode(r->scale, x->scale_b.code[s][i]);
+    out->exponent[i] = a.exponent + b.exponent;
+    out->kind[i] = lane_product_kind(a.kind, b.kind);
+  }
+}
+
 /* Computes product k as a term, truncated to a multiple of 2^(exponent - bits). A zero product gets the exponent
-   `none`. If the product is infinite or NaN, its bit is set in `specials`. */
-LANE_BODY void lane_product(const lane_rule *r, const smma_lanes *x, int k, lane_factors factors, int32_t bits,
-                            int32_t none, int n, lane_term *out, int32_t *specials) {
+   `none`. If the product is infinite or NaN, its bit is set in `specials`. `scale` is read for LANE_SCALED only. */
+LANE_BODY void lane_product(const lane_rule *r, const smma_lanes *x, int k, lane_factors factors,
+                            const lane_scale *scale, int32_t bits, int32_t none, int n, lane_term *out,
+                            int32_t *specials) {
   const int32_t up = bits - r->fraction_bits;
-  const int s = factors == LANE_SCALED ? k / r->operation->scale_block : 0;
   for (int i = 0; i < n; i++) {
     lane_number a = lane_decode(r->a, x->a.code[k][i]), b = lane_decode(r->b, x->b.code[k][i]);
     if (factors == LANE_WIDENED) a = lane_widen_to_f16(r->a, a), b = lane_widen_to_f16(r->b, b);
     int32_t kind = lane_product_kind(a.kind, b.kind), exponent = a.exponent + b.exponent;
     if (factors == LANE_SCALED) {
-      const lane_number y = lane_decode(r->scale, x->scale_a.code[s][i]);
-      const lane_number z = lane_decode(r->scale, x->scale_b.code[s][i]);
-      exponent += y.exponent + z.exponent;
-      kind = lane_product_kind(kind, lane_product_kind(y.kind, z.kind));
+      exponent += scale->exponent[i];
+      kind = lane_product_kind(kind, scale->kind[i]);
     }
     const uint32_t negative = a.negative ^ b.negative;
     out->significand[i] = lane_scaled((uint64_t)a.significand * b.significand, up);
@@ -139,10 +152,13 @@ LANE_BODY void lane_t_fdpa(const lane_rule *r, const smma_lanes *x, int block, l
   const smma_t_fdpa *p = &o->rule.with.t_fdpa;
   const int count = smma_block_of(o);
   lane_terms terms;
+  lane_scale scale = {{0}, {0}};
   for (int i = 0; i < n; i++) terms.specials[i] = 0;
-  for (int t = 0; t < count; t++)
-    lane_product(r, x, smma_product_index(o, block, t), factors, p->alignment_bits, p->zero_exponent, n, &terms.term[t],
-                 terms.specials);
+  for (int t = 0, s = -1; t < count; t++) {
+    const int k = smma_product_index(o, block, t);
+    if (factors == LANE_SCALED && s != k / o->scale_block) s = k / o->scale_block, lane_scale_at(r, x, s, n, &scale);
+    lane_product(r, x, k, factors, &scale, p->alignment_bits, p->zero_exponent, n, &terms.term[t], terms.specials);
+  }
   lane_t_fdpa_sum(r, p, count, n, &terms, d);
 }
 
@@ -226,7 +242,7 @@ LANE_BODY void lane_tr_fdpa(const lane_rule *r, const smma_lanes *x, int block, 
   int32_t overflow[SMMA_LANES], emax[SMMA_LANES], odd_emax[SMMA_LANES];
   for (int i = 0; i < n; i++) terms.specials[i] = overflow[i] = 0;
   for (int t = 0; t < count; t++) {
-    lane_product(r, x, smma_product_index(o, block, t), LANE_PLAIN, F, SMMA_NO_EXPONENT, n, &terms.term[t],
+    lane_product(r, x, smma_product_index(o, block, t), LANE_PLAIN, NULL, F, SMMA_NO_EXPONENT, n, &terms.term[t],
                  terms.specials);
     lane_overflow(&terms.term[t], F, n, overflow);
   }
@@ -271,8 +287,8 @@ LANE_BODY void lane_e_fdpa(const lane_rule *r, const smma_lanes *x, int block, i
   lane_terms terms;
   for (int i = 0; i < n; i++) terms.specials[i] = 0;
   for (int t = 0; t < count; t++)
-    lane_product(r, x, smma_product_index(o, block, t), LANE_PLAIN, EXACT_BITS, SMMA_NO_EXPONENT, n, &terms.term[t],
-                 terms.specials);
+    lane_product(r, x, smma_product_index(o, block, t), LANE_PLAIN, NULL, EXACT_BITS, SMMA_NO_EXPONENT, n,
+                 &terms.term[t], terms.specials);
   lane_c(r, d, EXACT_BITS, SMMA_NO_EXPONENT, n, &terms.term[count], terms.specials);
   lane_greatest(terms.term, 0, count + 1, 1, n, terms.exponent);
   int64_t sum[SMMA_LANES] = {0}, lost[SMMA_LANES] = {0};

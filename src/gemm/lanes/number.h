@@ -19,7 +19,7 @@ typedef struct {
   uint32_t ignored_bits, fraction_bits;
   uint32_t sign_at;     /* position of the sign bit */
   uint32_t sign;        /* 1; or 0 if the format has no sign bit */
-  uint32_t least_field; /* the least exponent field of numbers with a leading one */
+  uint32_t least_field; /* the least exponent field of numbers with a leading one: 0 or 1 */
   uint32_t infinity;    /* the fields of infinity; all ones if the format has none */
   uint32_t nan_above;   /* greater fields are NaN */
   uint32_t nan_code;    /* the code of -0 in formats in which it is NaN; otherwise a code that never occurs */
@@ -54,7 +54,7 @@ LANE_BODY lane_number lane_decode(lane_format f, uint32_t code) {
   lane_number x;
   x.negative = shifted >> f.sign_at & f.sign;
   x.significand = (fields & f.fraction) | leading << f.fraction_bits;
-  x.exponent = (int32_t)(field > f.least_field ? field : f.least_field) - f.bias;
+  x.exponent = (int32_t)(field + 1 - leading) - f.bias; /* without a leading one, the field is 0, which means 1 */
   const uint32_t infinite = fields == f.infinity, nan = (fields > f.nan_above) | (shifted == f.nan_code);
   x.kind = (int32_t)(((x.significand != 0) & ~infinite) * SMMA_FINITE | infinite * SMMA_INFINITE | nan * SMMA_NAN);
   return x;
@@ -63,12 +63,18 @@ LANE_BODY lane_number lane_decode(lane_format f, uint32_t code) {
 LANE_BODY int32_t lane_maximum(int32_t x, int32_t y) { return x > y ? x : y; }
 LANE_BODY int32_t lane_minimum(int32_t x, int32_t y) { return x < y ? x : y; }
 
-/* Returns the kind of the product of factors of kinds x and y. */
+/* Returns the kind of the product of factors of kinds x and y: two bits of a table, which is one shift. */
 LANE_BODY int32_t lane_product_kind(int32_t x, int32_t y) {
-  const int32_t greater = lane_maximum(x, y), less = lane_minimum(x, y);
-  const int32_t is_nan = (greater == SMMA_NAN) | (less == SMMA_ZERO);
-  const int32_t special = SMMA_INFINITE + is_nan; /* SMMA_NAN is SMMA_INFINITE + 1 */
-  return (int32_t)lane_select(greater > SMMA_FINITE, (uint32_t)special, (uint32_t)less);
+#define KIND(x, y, product) (uint32_t)(product) << (8 * (x) + 2 * (y))
+#define KINDS(x, zero, finite, infinite, nan) \
+  (KIND(x, SMMA_ZERO, zero) | KIND(x, SMMA_FINITE, finite) | KIND(x, SMMA_INFINITE, infinite) | KIND(x, SMMA_NAN, nan))
+  const uint32_t kinds = KINDS(SMMA_ZERO, SMMA_ZERO, SMMA_ZERO, SMMA_NAN, SMMA_NAN) |
+                         KINDS(SMMA_FINITE, SMMA_ZERO, SMMA_FINITE, SMMA_INFINITE, SMMA_NAN) |
+                         KINDS(SMMA_INFINITE, SMMA_NAN, SMMA_INFINITE, SMMA_INFINITE, SMMA_NAN) |
+                         KINDS(SMMA_NAN, SMMA_NAN, SMMA_NAN, SMMA_NAN, SMMA_NAN);
+#undef KINDS
+#undef KIND
+  return (int32_t)(kinds >> (8 * x + 2 * y) & 3);
 }
 
 /* Infinities and NaN among the terms of a sum, as a bit mask. */

@@ -66,7 +66,8 @@ LANE_BODY uint32_t lane_row_block(const lane_rule *r, size_t a_bytes, size_t b_b
     lane_term *term = &terms.term[vectors];
     lane_load(a_bytes, a, k, count, x.a.code[vectors]);
     lane_load(b_bytes, b, k, count, x.b.code[vectors]);
-    lane_product(r, &x, vectors, LANE_PLAIN, p->alignment_bits, p->zero_exponent, SMMA_LANES, term, terms.specials);
+    lane_product(r, &x, vectors, LANE_PLAIN, NULL, p->alignment_bits, p->zero_exponent, SMMA_LANES, term,
+                 terms.specials);
     for (int i = 0; i < SMMA_LANES; i++) term->exponent[i] = i < count ? term->exponent[i] : SMMA_NO_EXPONENT;
   }
   lane_c(r, &c, p->alignment_bits, p->zero_exponent, 1, &accumulator, &specials);
