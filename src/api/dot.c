@@ -66,7 +66,8 @@ static inline void load_lane(size_t bytes, const void *array, size_t first, size
   }
 }
 
-/* Loads the elements of SMMA_LANES rows as load_lane does, but in words of 8 bytes, which must divide a row. */
+/* Loads the elements of SMMA_LANES rows as load_lane does, but in words of 8 bytes, which must divide a row. All lanes
+   are computed at once only on little-endian machines. */
 static inline void load_words(size_t bytes, const unsigned char *from, size_t count, smma_lane_codes *out) {
   const size_t each = 8 / bytes;
   for (size_t k = 0; k < count; k += each) {
@@ -129,7 +130,7 @@ static void compute_alone(const row_plan *p, size_t row) {
 static void compute_rows(const row_plan *p, smma_lane_function *function, size_t row) {
   const size_t left = p->batch->rows - row, end = row + (left < SMMA_LANES ? left : SMMA_LANES);
   const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
-  if (p->takes && left >= SMMA_LANES)
+  if (p->takes && function && left >= SMMA_LANES)
     compute_lanes(p, function, row, SMMA_LANES);
   else
     for (; row < end; row++) {

@@ -44,8 +44,8 @@ typedef uint32_t smma_row_function(const smma_operation *operation, const void *
 /* Reports whether lanes compute an operation; otherwise only the core does. */
 bool smma_lanes_take(const smma_operation *operation);
 
-/* smma_lane_function_here and smma_row_function_here return the fastest function for this CPU. If no kernel is usable,
-   the first returns smma_compute_one_lane and the second NULL. smma_compute_one_lane computes lane 0 only. */
+/* smma_lane_function_here and smma_row_function_here return the fastest function for this CPU, or NULL if no kernel is
+   usable, for example on a big-endian machine. smma_compute_one_lane computes lane 0 only, on every machine. */
 smma_lane_function *smma_lane_function_here(void);
 smma_row_function *smma_row_function_here(void);
 uint32_t smma_compute_one_lane(const smma_lane_task *task, smma_lanes *lanes);
