@@ -60,12 +60,12 @@ typedef enum {
   LANE_WIDENED /* they are converted to FP16 */
 } lane_factors;
 
-/* The products of scale factors: powers of two. */
+/* The product of a scale factor of a and a scale factor of b, in each lane. Both are powers of two. */
 typedef struct {
   int32_t exponent[SMMA_LANES], kind[SMMA_LANES];
 } lane_scale;
 
-/* Computes the product of the scale factors number s of a and b. */
+/* Computes the product of a's and b's scale factor number s. */
 LANE_BODY void lane_scale_at(const lane_rule *r, const smma_lanes *x, int s, int n, lane_scale *out) {
   for (int i = 0; i < n; i++) {
     const lane_number a = lane_decode(r->scale, x->scale_a.code[s][i]),

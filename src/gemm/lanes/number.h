@@ -63,7 +63,7 @@ LANE_BODY lane_number lane_decode(lane_format f, uint32_t code) {
 LANE_BODY int32_t lane_maximum(int32_t x, int32_t y) { return x > y ? x : y; }
 LANE_BODY int32_t lane_minimum(int32_t x, int32_t y) { return x < y ? x : y; }
 
-/* Returns the kind of the product of factors of kinds x and y: two bits of a table, which is one shift. */
+/* Returns the kind of the product of factors of kinds x and y. It is read from a table with two bits for each pair. */
 LANE_BODY int32_t lane_product_kind(int32_t x, int32_t y) {
 #define KIND(x, y, product) (uint32_t)(product) << (8 * (x) + 2 * (y))
 #define KINDS(x, zero, finite, infinite, nan) \
