@@ -360,7 +360,19 @@ static char *reread(const char *text, size_t size, const smma_instruction *i, bo
   return copy;
 }
 
-/* Reads a text repeatedly, each time with another byte changed. */
+/* Reads a text of `size` bytes with one byte changed. */
+static void check_changed(char *text, size_t size, const smma_instruction *i, char *at, char byte) {
+  const char before = *at;
+  *at = byte;
+  char *one_by_one = reread(text, size, i, false), *together = reread(text, size, i, true);
+  assert_string_equal(together, one_by_one);
+  free(one_by_one);
+  free(together);
+  *at = before;
+}
+
+/* Reads a text repeatedly: with another byte changed each time, and with each byte in place of a digit, a blank and the
+   end of the second row, the first that is read together with others. */
 static void check_rows_together(const smma_instruction *i) {
   static const char bytes[] = "0aAfFgG9:/@`{ \t\r\n\0#x-\x80\xff";
   char *text = NULL;
@@ -377,17 +389,16 @@ static void check_rows_together(const smma_instruction *i) {
   header_size = size;
   smma_text_write_rows(out, &rows, TOGETHER_ROWS);
   fclose(out);
+  char *const first = text + header_size, *const second = strchr(first, '\n') + 1;
+  char *const places[] = {second, strchr(second, ' '), strchr(second, '\n')};
   for (int n = 0; n < CHANGES; n++) {
     state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
-    char *at = text + header_size + (state >> 33) % (size - header_size), before = *at;
-    *at = n ? bytes[(size_t)n % (sizeof bytes - 1)] : before;
-    const size_t cut = n % 8 == 7 ? (size_t)(at - text) : size;
-    char *one_by_one = reread(text, cut, i, false), *together = reread(text, cut, i, true);
-    assert_string_equal(together, one_by_one);
-    free(one_by_one);
-    free(together);
-    *at = before;
+    char *at = first + (state >> 33) % (size - header_size);
+    check_changed(text, n % 8 == 7 ? (size_t)(at - text) : size, i, at,
+                  n ? bytes[(size_t)n % (sizeof bytes - 1)] : *at);
   }
+  for (size_t n = 0; n < sizeof places / sizeof *places; n++)
+    for (int byte = 0; byte < 256; byte++) check_changed(text, size, i, places[n], (char)byte);
   smma_rows_free(&rows);
   free(text);
 }

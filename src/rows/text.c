@@ -195,43 +195,51 @@ static inline bool take_digit(char c, uint8_t *value) {
   return (number < 10) | (letter < 6);
 }
 
-/* Stores numbers of `digits` digits each, with one character between them, in containers of `bytes` bytes; `digits` and
-   `bytes` are constants at each call. Reports whether every number has at most `bits` bits. */
-static inline bool store_numbers(const uint8_t *digit, int digits, int bits, size_t bytes, void *to, size_t count) {
-  uint64_t surplus = 0;
-  for (size_t i = 0; i < count; i++, digit += digits + 1) {
-    uint64_t number = 0;
-    for (int d = 0; d < digits; d++) number = number << 4 | digit[d];
-    surplus |= number ^ smma_low_bits(number, bits);
-    smma_store(bytes, to, i, number);
-  }
-  return surplus == 0;
+/* Returns the number of `digits` hexadecimal digits. pair[i] holds digits i and i + 1. */
+static inline uint64_t join_digits(const uint8_t *pair, int digits) {
+  uint64_t number = 0;
+#pragma GCC unroll 8
+  for (int d = 0; d + 1 < digits; d += 2) number = number << 8 | pair[d];
+  return digits % 2 ? number << 4 | pair[digits - 1] >> 4 : number;
 }
 
-static bool store_part(const uint8_t *digit, const smma_part *part, void *to) {
+/* Stores numbers of `digits` digits each, with one character between them, in containers of `bytes` bytes. For the
+   usual formats, `digits` and `bytes` are constants. Reports whether every number has at most `bits` bits. */
+static inline bool store_numbers(const uint8_t *pair, int digits, int bits, size_t bytes, void *to, size_t count) {
+  uint64_t used = 0;
+  for (size_t i = 0; i < count; i++, pair += digits + 1) {
+    const uint64_t number = join_digits(pair, digits);
+    used |= number;
+    smma_store(bytes, to, i, number);
+  }
+  return smma_low_bits(used, bits) == used;
+}
+
+static bool store_part(const uint8_t *pair, const smma_part *part, void *to) {
   const int digits = smma_text_digits(part->format), bits = smma_encoding_of(part->format).bits;
   const size_t count = (size_t)part->count;
   switch (digits) {
-    case 1: return store_numbers(digit, 1, bits, 1, to, count);
-    case 2: return store_numbers(digit, 2, bits, 1, to, count);
-    case 4: return store_numbers(digit, 4, bits, 2, to, count);
-    case 8: return store_numbers(digit, 8, bits, 4, to, count);
-    default: return store_numbers(digit, digits, bits, part->bytes, to, count);
+    case 1: return store_numbers(pair, 1, bits, 1, to, count);
+    case 2: return store_numbers(pair, 2, bits, 1, to, count);
+    case 4: return store_numbers(pair, 4, bits, 2, to, count);
+    case 8: return store_numbers(pair, 8, bits, 4, to, count);
+    default: return store_numbers(pair, digits, bits, part->bytes, to, count);
   }
 }
 
-/* Reads a line of the usual length as a row and stores it at `index`. `blanks` is from find_blanks. Returns false if
-   the line has another form. */
-static bool take_line(const char *text, size_t length, const char *blanks, const smma_row_layout *layout,
-                      smma_rows *rows, size_t index) {
-  uint8_t digit[SMMA_LONGEST_LINE];
-  const uint8_t *next = digit;
-  uint8_t good = 1;
-#pragma omp simd reduction(& : good)
-  for (size_t i = 0; i < length; i++) {
-    const bool is_digit = take_digit(text[i], &digit[i]);
-    good &= blanks[i] ? text[i] == blanks[i] : is_digit;
-  }
+/* Reads a line of the usual length as a row and stores it at `index`. `form` is from find_form. Returns false if the
+   line has another form. */
+static bool take_line(const char *text, size_t length, const char *form, const smma_row_layout *layout, smma_rows *rows,
+                      size_t index) {
+  uint8_t digit[SMMA_LONGEST_LINE + 1], pair[SMMA_LONGEST_LINE], wrong = 0;
+  const uint8_t *next = pair;
+  bool good;
+#pragma omp simd reduction(| : wrong)
+  for (size_t i = 0; i < length; i++) wrong |= (uint8_t)((take_digit(text[i], &digit[i]) ? '0' : text[i]) ^ form[i]);
+  digit[length] = 0;
+#pragma omp simd
+  for (size_t i = 0; i < length; i++) pair[i] = (uint8_t)(digit[i] << 4 | (digit[i + 1] & 15));
+  good = wrong == 0;
   for (int p = 0; good && p < SMMA_PARTS; p++) {
     const smma_part *part = &layout->part[p];
     const size_t count = (size_t)part->count;
@@ -242,13 +250,12 @@ static bool take_line(const char *text, size_t length, const char *blanks, const
   return good;
 }
 
-/* Fills `blanks` with the characters of a line in the usual form: blanks and the newline where they belong, and 0 for
-   each digit. */
-static void find_blanks(const smma_row_layout *layout, char *blanks) {
-  char *c = blanks;
+/* Fills `form` with a line in the usual form whose digits are all 0. */
+static void find_form(const smma_row_layout *layout, char *form) {
+  char *c = form;
   for (int p = 0; p < SMMA_PARTS; p++)
     for (int i = 0; i < layout->part[p].count; i++, *c++ = ' ')
-      for (int d = smma_text_digits(layout->part[p].format); d > 0; d--) *c++ = 0;
+      for (int d = smma_text_digits(layout->part[p].format); d > 0; d--) *c++ = '0';
   c[-1] = '\n';
 }
 
@@ -256,15 +263,15 @@ size_t smma_text_take_rows(smma_text_reader *reader, smma_rows *rows, size_t fir
   const smma_row_layout *layout = &reader->layout;
   const size_t length = smma_text_line_length(layout);
   const char *text = reader->chunk + reader->taken;
-  char blanks[SMMA_LONGEST_LINE];
+  char form[SMMA_LONGEST_LINE];
   size_t count = (reader->filled - reader->taken) / length, good;
   if (reader->pending || reader->too_long || reader->form != SMMA_FORM_TEXT) return 0;
   if (count > most) count = most;
   good = count;
-  find_blanks(layout, blanks);
+  find_form(layout, form);
 #pragma omp parallel for num_threads(smma_default_threads()) schedule(static) reduction(min : good) if (count > 256)
   for (size_t i = 0; i < count; i++)
-    if (i < good && !take_line(text + i * length, length, blanks, layout, rows, first + i)) good = i;
+    if (i < good && !take_line(text + i * length, length, form, layout, rows, first + i)) good = i;
   reader->taken += good * length;
   reader->line += good;
   return good;
