@@ -32,6 +32,20 @@ PyObject *python_forked(PyObject *module, PyObject *none) {
   Py_RETURN_NONE;
 }
 
+/* Sets the number of threads, 1 or more, of this thread's later loops without a requested number, and returns the
+   previous number. After a fork the number stays 1. */
+static PyObject *python_limit_threads(PyObject *module, PyObject *threads) {
+  const long count = PyLong_AsLong(threads);
+  long before = 1;
+  (void)module;
+  if (PyErr_Occurred()) return NULL;
+#ifdef _OPENMP
+  before = omp_get_max_threads();
+  if (!forked) omp_set_num_threads((int)count);
+#endif
+  return PyLong_FromLong(before);
+}
+
 static PyObject *version(PyObject *module, PyObject *none) {
   (void)module, (void)none;
   return PyUnicode_FromString(smma_version());
@@ -40,6 +54,7 @@ static PyObject *version(PyObject *module, PyObject *none) {
 static PyMethodDef functions[] = {
     {"version", version, METH_NOARGS, NULL},
     {"forked", python_forked, METH_NOARGS, NULL},
+    {"limit_threads", python_limit_threads, METH_O, NULL},
     {"register_instruction_type", python_register_instruction_type, METH_O, NULL},
     {"gpus", python_gpus, METH_NOARGS, NULL},
     {"formats", python_formats, METH_NOARGS, NULL},

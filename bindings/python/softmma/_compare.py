@@ -25,6 +25,7 @@ from softmma._targets import (
     warn_of_f16,
     with_rounding,
 )
+from softmma._threads import limited
 from softmma._units import Instruction
 from softmma._value import to_pandas
 
@@ -190,7 +191,8 @@ def compare(
     given = tuple(product(name, t, a, b, None, {"threads": threads}) for name, t in zip(names, listed))
     if rtol is not None or atol is not None:
         rtol, atol = 0 if rtol is None else rtol, 0 if atol is None else atol
-    value, results, text = _core.compare(a, b, own, given, rtol, atol)
+    with limited(threads):
+        value, results, text = _core.compare(a, b, own, given, rtol, atol)
     names = [label(each) for each in on] + [name for name, _ in own]
     return Comparison([_unit(names[n], t, results[n], value["units"][n])
                        for n, t in enumerate([*listed, *[None] * len(own)])], value, text)  # fmt: skip

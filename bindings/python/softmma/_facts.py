@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from softmma import _core
 from softmma._products import check_kind
 from softmma._table import text_table
+from softmma._threads import limited
 from softmma._units import Instruction, Listing, one_instruction
 from softmma._value import checked, result, to_pandas
 
@@ -199,4 +200,5 @@ def experiment(
     seed, threads = checked("seed", seed), checked("threads", threads, 0, 1024)
     assignments = tuple(f"{key}={value}" for key, value in (parameters or {}).items())
     file = None if part is None else os.fspath(part)
-    return result(ExperimentRun, _core.experiment(name, small, seed, threads, assignments, file))
+    with limited(threads):
+        return result(ExperimentRun, _core.experiment(name, small, seed, threads, assignments, file))

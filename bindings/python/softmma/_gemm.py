@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from softmma import _core
 from softmma._plans import Plan, handle_of
+from softmma._threads import limited
 from softmma._units import Instruction
 from softmma._value import result
 
@@ -111,10 +112,11 @@ def gemm(
     """
     how_many = None if slices is None else str(slices)
     chosen = method, sum, subnormals, how_many, products, through, words, slice_bits, accuracy
-    d, value, notes = _core.gemm(
-        a, b, c, scale_a, scale_b, bias, metadata, on, instr, in_dtype, out_dtype, chosen, alpha, beta, scale_d, scaling,
-        split_k, promote_every, handle_of(plan), round_in, kernel, transpose_a, transpose_b, threads,
-    )  # fmt: skip
+    with limited(threads):
+        d, value, notes = _core.gemm(
+            a, b, c, scale_a, scale_b, bias, metadata, on, instr, in_dtype, out_dtype, chosen, alpha, beta, scale_d,
+            scaling, split_k, promote_every, handle_of(plan), round_in, kernel, transpose_a, transpose_b, threads,
+        )  # fmt: skip
     others = {name: value.get(name) for name in ("method", "words")}
     used = (value["slices_of_a"], value["slices_of_b"]) if "slices_of_a" in value else None
     return result(Gemm, value, d=d, notes=tuple(notes), slices=used, **others)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from softmma import _core
 from softmma._plans import Plan, handle_of
+from softmma._threads import limited
 from softmma._units import Instruction, text_of
 from softmma._value import result, to_pandas
 
@@ -215,10 +216,11 @@ def match(
     targets = () if on is None else (on,) if isinstance(on, Instruction) else tuple(on)
     if on is not None and not targets:
         raise ValueError("on: the list is empty; None stands for all")
-    value, notes, text = _core.match(
-        a, b, d, c, scale_a, scale_b, bias, in_dtype, out_dtype, targets, None, round_in, alpha, beta, scale_d,
-        transpose_a, transpose_b, threads,
-    )  # fmt: skip
+    with limited(threads):
+        value, notes, text = _core.match(
+            a, b, d, c, scale_a, scale_b, bias, in_dtype, out_dtype, targets, None, round_in, alpha, beta, scale_d,
+            transpose_a, transpose_b, threads,
+        )  # fmt: skip
     near = value["near"]
     return result(
         Match,
@@ -281,10 +283,11 @@ def claim(
             raise ValueError(f"what: '{what}' is a plan; on, the name of its GPU, is missing")
         asked = what, None, None
     text = what if isinstance(what, str) else what.name if isinstance(what, Instruction) else plan.name if plan else ""
-    value, notes, _ = _core.match(
-        a, b, d, c, scale_a, scale_b, bias, in_dtype, out_dtype, None, (text, handle_of(plan), *asked), round_in, alpha,
-        beta, scale_d, transpose_a, transpose_b, threads,
-    )  # fmt: skip
+    with limited(threads):
+        value, notes, _ = _core.match(
+            a, b, d, c, scale_a, scale_b, bias, in_dtype, out_dtype, None, (text, handle_of(plan), *asked), round_in,
+            alpha, beta, scale_d, transpose_a, transpose_b, threads,
+        )  # fmt: skip
     return result(
         Claim,
         value,

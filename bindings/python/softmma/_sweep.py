@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from softmma import _core
 from softmma._table import html_table, text_table
 from softmma._targets import AnyPlan, product, read_c, several, target_instruction, targets
+from softmma._threads import limited
 from softmma._tolerance import check_operands, named_targets
 from softmma._units import Instruction
 from softmma._value import checked, result, to_pandas
@@ -185,7 +186,8 @@ def sweep(
     products = tuple(product(label, t, *own, numbers) for label, t in listed)
     given = (a, b) if accurate else (None, None)
     arguments = (products, "a", "b", data or "normal", seed, shape or (64, 64, 4096), with_c, store, 1.0)
-    value, printed = _core.sweep(text, *given, arguments)
+    with limited(threads):
+        value, printed = _core.sweep(text, *given, arguments)
     auto = value.get("auto")
     return result(
         Sweep,

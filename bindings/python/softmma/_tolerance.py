@@ -22,6 +22,7 @@ from softmma._targets import (
     warn_of_f16,
     with_rounding,
 )
+from softmma._threads import limited
 from softmma._units import Instruction
 from softmma._value import checked, result, to_pandas
 
@@ -165,7 +166,8 @@ def tolerance(
     c = read_c(c, several(on, "on"), instr, in_dtype, out_dtype)
     products = tuple(product(name, t, a, b, c, numbers) for name, t in listed)
     m, n, k = (64, 64, 4096) if shape is None else shape
-    value, paste, text = _core.tolerance(products, "a", "b", data or "normal", seed, (m, n, k), with_c, store, margin)
+    with limited(threads):
+        value, paste, text = _core.tolerance(products, "a", "b", data or "normal", seed, (m, n, k), with_c, store, margin)
     return result(
         Tolerance,
         value,

@@ -4,6 +4,8 @@ import itertools
 import os
 import re
 import signal
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -559,6 +561,37 @@ def test_diff_after_fork():
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
     assert done and status == 0
+
+
+TASKS = """
+import os, sys
+import numpy as np
+import softmma
+x = np.linspace(-1, 1, 512 * 512, dtype=np.float32).reshape(512, 512)
+d = softmma.matmul(x[:16], x[:, :16], on="H100", in_dtype="f16", threads=1)
+before = len(os.listdir("/proc/self/task"))
+eval(sys.argv[1])
+sys.exit(len(os.listdir("/proc/self/task")) - before)
+"""
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="this system does not list a process's threads")
+@pytest.mark.parametrize(
+    "call",
+    [
+        "softmma.gemm(x, x, on='B200', in_dtype='nvfp4', threads=1)",
+        "softmma.compare(x, x, ['H100', 'A100'], in_dtype='bf16', threads=1)",
+        "softmma.tolerance(x[:64], x, on='H100', in_dtype='f16', threads=1)",
+        "softmma.sweep('k=256', x[:64], x, on='H100', in_dtype='f16', threads=1)",
+        "softmma.match(x[:16], x[:, :16], d, on='H100', in_dtype='f16', threads=1)",
+        "softmma.claim(x[:16], x[:, :16], d, 'H100:f16', threads=1)",
+        "softmma.experiment('monotonicity', small=True, threads=1)",
+    ],
+)
+def test_one_thread(call):
+    """With threads=1, nothing of a computation starts another thread."""
+    two = {**os.environ, "OMP_NUM_THREADS": "2"}
+    assert subprocess.run([sys.executable, "-c", TASKS, call], env=two, check=False).returncode == 0
 
 
 def test_experiment_printed():
