@@ -293,8 +293,8 @@ static bool emit_promoted(const space *s, const smma_recipe *outer) {
   return true;
 }
 
-/* Reports whether slices are as long as contiguous slices with this grain. Of recipes with equal slices, add_outers
-   keeps only the first, and its grain can be another one. */
+/* Reports whether slices are as long as contiguous slices with this grain. The recipe's own grain can be another one,
+   because add_outers keeps only the first of several recipes with equal slices. */
 static bool has_length_of(const space *s, const smma_recipe *r, size_t grain) {
   return r->outer == SMMA_OUTER_CONTIGUOUS && slice_length(s, r->parts, r->grain) == slice_length(s, r->parts, grain);
 }

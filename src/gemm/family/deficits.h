@@ -203,7 +203,7 @@ static inline __attribute__((always_inline)) bool deficit_greatest_columns(const
   return true;
 }
 
-/* What values and bytes of LANES vectors are relative to. */
+/* The numbers relative to which values and bytes of LANES vectors are stored. */
 typedef struct {
   vi top;  /* twice the greatest field, which has the deficit 0 */
   vf unit; /* 2^-base, which may be subnormal; used only if vectors have bases */

@@ -273,8 +273,8 @@ LANE_BODY void lane_tr_fdpa(const lane_rule *r, const smma_lanes *x, int block, 
 
 /* ---- E-FDPA ---- */
 
-/* Number of fraction bits, below the greatest exponent, that terms keep. It is so much more than 24 that a truncated
-   term is far below the greatest. */
+/* Number of fraction bits, below the greatest exponent, that terms keep. It is far above 24, so a truncated term is far
+   below the greatest. */
 enum { EXACT_BITS = 52 };
 
 /* Computes the exact sum, rounded once. First all terms are rounded down and added to an integer s. If `lost` terms
