@@ -16,7 +16,7 @@ enum { FRESH = 200000, NEIGHBOURS = 6000, JUDGED_ROWS = 60000 };
 
 /* SHORT_UNITS is the number of short units, which take some seconds each; UNITS is the number of units of any length;
    TWO_STEP_UNITS is the number of short units with two steps, and COARSE_UNITS of those with coarse exponents. */
-enum { SHORT_UNITS = 40, SHORT = 4, UNITS = 8, TWO_STEP_UNITS = 40, COARSE_UNITS = 40 };
+enum { SHORT_UNITS = 24, SHORT = 4, UNITS = 8, TWO_STEP_UNITS = 24, COARSE_UNITS = 24 };
 
 typedef struct {
   int found, not_found, wrong;
