@@ -346,8 +346,6 @@ static const char threaded[] =
     "compare coverage diff experiment gemm infer match probe self-test test tolerance trace vectors gen vectors next "
     "vectors record verify";
 
-enum { MOST_THREADS = 1024 };
-
 /* What store_integer needs to read --threads, which may be 0 as options with a shown default may. */
 static const struct poptOption threads_option = {"threads", 't', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &threads, 0,
                                                  NULL,      NULL};
@@ -671,8 +669,9 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   if (code < -1) *status = smma_refuse_value(table, argc, argv, poptBadOption(context, POPT_BADOPTION_NOALIAS), code);
   if (unknown.count || code < -1) return NULL;
   if ((*status = choose_form(table)) != SMMA_EXIT_EQUAL) return NULL;
-  if (threads < 0 || threads > MOST_THREADS)
-    return *status = smma_complain("--threads: %d is not a number from 0 (all cores) to %d", threads, MOST_THREADS),
+  if (threads < 0 || threads > SMMA_MOST_THREADS)
+    return *status =
+               smma_complain("--threads: %d is not a number from 0 (all cores) to %d", threads, SMMA_MOST_THREADS),
            NULL;
   if (threads) smma_set_threads(threads);
   smma_is_quiet = asks_quiet, smma_is_strict = asks_strict, smma_prints_csv = asks_csv;

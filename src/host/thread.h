@@ -2,6 +2,9 @@
 #ifndef SMMA_HOST_THREAD_H
 #define SMMA_HOST_THREAD_H
 
+/* The greatest number of threads of --threads, and of requests that smma_check_threads checks. */
+enum { SMMA_MOST_THREADS = 1024 };
+
 #ifdef _OPENMP
 #include <omp.h>
 static inline int smma_this_thread(void) { return omp_get_thread_num(); }

@@ -297,9 +297,7 @@ static bool take_scales(smma_match_study *x, smma_error *error) {
 }
 
 static bool check_numbers(const smma_product_request *r, smma_error *error) {
-  enum { MOST_THREADS = 1024 };
-  if (r->threads < 0 || r->threads > MOST_THREADS)
-    return smma_fail(error, "--threads: %d; 0 to %d", r->threads, MOST_THREADS);
+  if (!smma_check_threads(r->threads, error)) return false;
   if (!isfinite(r->alpha) || !isfinite(r->beta) || !isfinite(r->scale_d) || r->alpha == 0 || r->scale_d == 0)
     return smma_fail(error, "--alpha, --beta, --scale-d: finite numbers, alpha and scale-d not 0");
   return r->beta == 1 || r->of[SMMA_OF_C].path || smma_fail(error, "--beta: needs -C");

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/thread.h"
 #include "isa/catalogue.h"
 #include "matrix/stored.h"
 #include "numerics/blocks.h"
@@ -113,14 +114,16 @@ static long long promotion_of(const smma_product_request *r) {
   return two_level ? SMMA_TWO_LEVEL_EVERY : r->promote_every;
 }
 
+bool smma_check_threads(int threads, smma_error *error) {
+  return (threads >= 0 && threads <= SMMA_MOST_THREADS) ||
+         smma_fail(error, "--threads: %d is not a number from 0 (all cores) to %d", threads, SMMA_MOST_THREADS);
+}
+
 static bool take_numbers(const smma_product_request *r, smma_gemm_arguments *g, smma_error *error) {
-  enum { MOST_THREADS = 1024 };
   const long long every = promotion_of(r);
   if (r->split_k < 1) return smma_fail(error, "--split-k: %lld is not a number of slices; the least is 1", r->split_k);
   if (r->promote_every < 0) return smma_fail(error, "--promote-every: %lld is negative", r->promote_every);
-  if (r->threads < 0 || r->threads > MOST_THREADS)
-    return smma_fail(error, "--threads: %d is not a number from 0 (all cores) to %d", r->threads, MOST_THREADS);
-  if (!check_promotion(r, every, error)) return false;
+  if (!smma_check_threads(r->threads, error) || !check_promotion(r, every, error)) return false;
   g->alpha = r->alpha, g->beta = r->beta, g->scale_d = r->scale_d, g->threads = r->threads;
   g->split_k = r->rounds ? 1 : (size_t)r->split_k, g->promote_every = r->rounds ? 0 : (size_t)every;
   return true;

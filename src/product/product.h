@@ -94,6 +94,9 @@ void smma_product_free(smma_matrix_product *product);
 /* Returns the summary of a product that has been computed. `d` is the file of D, or NULL if D is not written. */
 smma_datum *smma_product_datum(const smma_matrix_product *product, const char *d, double seconds);
 
+/* Reports whether a number of threads is from 0 to SMMA_MOST_THREADS; if it is not, sets an error. */
+bool smma_check_threads(int threads, smma_error *error);
+
 /* Reports whether the plan has an epilogue step that multiplies by alpha, which can then include the factors of A and
    B. NULL means no plan, which has this step. */
 bool smma_takes_factor(const smma_plan *plan);

@@ -165,8 +165,6 @@ PyObject *python_experiment(PyObject *module, PyObject *arguments) {
   (void)module;
   if (!PyArg_ParseTuple(arguments, "spKiO!z", &name, &small, &seed, &threads, &PyTuple_Type, &assignments, &state.part))
     return NULL;
-  if (threads < 0 || threads > 1024)
-    return PyErr_Format(PyExc_ValueError, "threads is %d; it is from 0 to 1024", threads);
   e = smma_experiment_require(name, &error);
   if (!e) return fail_with(&error);
   smma_experiment_start(&run, e, small);

@@ -197,7 +197,7 @@ def experiment(
     """
     if parameters is not None and not isinstance(parameters, Mapping):
         raise TypeError(f"parameters is {parameters!r}; give a mapping of names and values")
-    seed, threads = checked("seed", seed), checked("threads", threads, 0, 1024)
+    seed = checked("seed", seed)
     assignments = tuple(f"{key}={value}" for key, value in (parameters or {}).items())
     file = None if part is None else os.fspath(part)
     with limited(threads):

@@ -575,23 +575,32 @@ sys.exit(len(os.listdir("/proc/self/task")) - before)
 """
 
 
+LIMITED_CALLS = [
+    "softmma.gemm(x, x, on='B200', in_dtype='nvfp4', threads=1)",
+    "softmma.compare(x, x, ['H100', 'A100'], in_dtype='bf16', threads=1)",
+    "softmma.tolerance(x[:64], x, on='H100', in_dtype='f16', threads=1)",
+    "softmma.sweep('k=256', x[:64], x, on='H100', in_dtype='f16', threads=1)",
+    "softmma.match(x[:16], x[:, :16], d, on='H100', in_dtype='f16', threads=1)",
+    "softmma.claim(x[:16], x[:, :16], d, 'H100:f16', threads=1)",
+    "softmma.experiment('monotonicity', small=True, threads=1)",
+]
+
+
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="this system does not list a process's threads")
-@pytest.mark.parametrize(
-    "call",
-    [
-        "softmma.gemm(x, x, on='B200', in_dtype='nvfp4', threads=1)",
-        "softmma.compare(x, x, ['H100', 'A100'], in_dtype='bf16', threads=1)",
-        "softmma.tolerance(x[:64], x, on='H100', in_dtype='f16', threads=1)",
-        "softmma.sweep('k=256', x[:64], x, on='H100', in_dtype='f16', threads=1)",
-        "softmma.match(x[:16], x[:, :16], d, on='H100', in_dtype='f16', threads=1)",
-        "softmma.claim(x[:16], x[:, :16], d, 'H100:f16', threads=1)",
-        "softmma.experiment('monotonicity', small=True, threads=1)",
-    ],
-)
+@pytest.mark.parametrize("call", LIMITED_CALLS)
 def test_one_thread(call):
     """With threads=1, nothing of a computation starts another thread."""
     two = {**os.environ, "OMP_NUM_THREADS": "2"}
     assert subprocess.run([sys.executable, "-c", TASKS, call], env=two, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("call", LIMITED_CALLS)
+@pytest.mark.parametrize("threads", [-1, 1025, 2**70])
+def test_number_of_threads(call, threads):
+    """Every computation refuses the same numbers of threads, in the same words."""
+    x, d = np.ones((16, 16), np.float32), np.full((16, 16), 16, np.float32)
+    with pytest.raises(ValueError, match=f"threads is {threads}; it is from 0 to 1,024"):
+        eval(call.replace("threads=1", f"threads={threads}"), {"softmma": softmma, "x": x, "d": d})
 
 
 def test_experiment_printed():
