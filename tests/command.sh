@@ -1138,6 +1138,14 @@ gives 'compare --plan: one for each' 1 '^H100 +f16, \./in/quarters\.json .* [1-9
 gives 'compare --plan: one for all, scale factors of 1' 0 "results in bf16$" \
   compare --on H100,H100 --plan "$plans/two-level.json,$plans/block-scaled.json" "${real[@]}"
 gives 'compare --plan --json' 0 '^      "plan": "cutlass:fast"' compare --on H100,H200 --plan cutlass:fast "${real[@]}" --json
+gives 'compare --plan: a name with a comma' 0 '^H100 +e4m3, torch:_scaled_mm:1x128,128x128 .* 0 \(0\.0 %\)' \
+  compare --on H200:e4m3,H100:e4m3 --plan torch:_scaled_mm:1x128,128x128 "${real[@]}"
+gives 'compare --plan: two names with commas' 0 '^H100 +e4m3, torch:_scaled_mm:1x128,1x128 ' compare \
+  --on H200:e4m3,H100:e4m3 --plan torch:_scaled_mm:1x128,128x128,torch:_scaled_mm:1x128,1x128 "${real[@]}"
+ends 0 custom H100:f16 -o 'in/a,b.json'
+cp in/quarters.json 'in/four,quarters.json'
+gives 'compare: files with commas in their names' 1 '^\./in/a,b.json +f16, in/four,quarters\.json ' \
+  compare --on H100,./in/a,b.json --plan none,in/four,quarters.json "${real[@]}"
 fails 'compare --plan: other formats of D' '--plan: results of H100 are in f32 with none and those of H100 in bf16 with ' \
   compare --on H100,H100 --plan "none,$plans/two-level.json" "${real[@]}"
 fails 'compare --plan: three for two' '--plan: 3 plans for 2 targets' compare --on H100,V100 --plan none,none,none A.npy B.npy

@@ -8,6 +8,7 @@
 #include "cli/target.h"
 #include "explain/datum.h"
 #include "explain/picture.h"
+#include "io/custom_file.h"
 #include "trace/planned.h"
 
 /* One or two instructions that compute the same test vector. */
@@ -18,21 +19,24 @@ typedef struct {
   smma_row row;
 } explain_request;
 
-/* Splits "X" or "X,Y" in place. */
-static int split(char *text, char *part[2], const char *option) {
-  char *comma = strchr(text, ',');
+static size_t length_of_name(const char *list) { return strcspn(list, ","); }
+
+/* Splits "X" or "X,Y" in place. `length_of` returns the length of the first item. */
+static int split(char *text, char *part[2], const char *option, size_t (*length_of)(const char *list)) {
+  char *end = text + length_of(text);
   part[0] = part[1] = text;
-  if (!comma) return 1;
-  if (strchr(comma + 1, ',')) smma_die("%s: at most two, as in X,Y", option);
-  *comma = 0;
-  part[1] = comma + 1;
+  if (!*end) return 1;
+  *end = 0;
+  part[1] = end + 1;
+  if (part[1][length_of(part[1])]) smma_die("%s: at most two, as in X,Y", option);
   return 2;
 }
 
 /* `of_file`: the operands come from a file of test vectors, which has one K. */
 static void choose_instructions(explain_request *r, char *gpus, char *names, const smma_choice *choice, bool of_file) {
   char *gpu[2], *name[2] = {NULL, NULL};
-  int gpu_count = split(gpus, gpu, "--on"), name_count = names ? split(names, name, "--instr") : 1;
+  int gpu_count = split(gpus, gpu, "--on", smma_custom_item);
+  int name_count = names ? split(names, name, "--instr", length_of_name) : 1;
   char why[128];
   smma_error error;
   smma_operation operation[2];
@@ -199,7 +203,7 @@ int smma_command_explain(int argc, const char **argv) {
                  &error);
   if (!number || gpus || names || choice.in) {
     smma_require(smma_is_given(gpus, "--on", "H100,A100", &error), &error);
-    if (strchr(gpus, ','))
+    if (gpus[smma_custom_item(gpus)])
       smma_require(smma_check_choice(gpus, &(smma_choice){names, choice.in, choice.out, NULL}, &error), &error);
     choose_instructions(&r, gpus, names, &choice, number != 0);
   }

@@ -4,6 +4,7 @@
 
 #include "cli/row.h"
 #include "cli/target.h"
+#include "io/custom_file.h"
 #include "probe/probe.h"
 #include "probe/text.h"
 
@@ -131,7 +132,7 @@ int smma_command_probe(int argc, const char **argv) {
   gpus = smma_target_of_unit(gpus, unit_name, &choice);
   smma_require(smma_is_given(gpus, "--on", "H100", &error), &error);
   smma_require(smma_check_choice(gpus, &choice, &error), &error);
-  if (strchr(gpus, ',') && witness) smma_die("--witness: of one target, not of several");
+  if (gpus[smma_custom_item(gpus)] && witness) smma_die("--witness: of one target, not of several");
   if (!smma_unit_open(unit_name, &p.unit, &error)) smma_die("--unit: %s", error.text);
   while (*gpus) gpus = add_subject(&p, gpus, &choice);
   examine(&p);

@@ -16,6 +16,7 @@
 #include "cli/target.h"
 #include "host/thread.h"
 #include "io/count.h"
+#include "io/custom_file.h"
 #include "rows/vectors.h"
 #include "unit/unit.h"
 
@@ -526,7 +527,7 @@ static int complete_targets(const struct poptOption *table) {
   FILE *stream = open_memstream(&text, &size);
   if (!stream) return smma_complain("out of memory");
   for (const char *target = *list; *target;) {
-    const size_t length = strcspn(target, ",");
+    const size_t length = smma_custom_item(target);
     if (*target != ':') smma_split_target(target, gpu);
     gpu[strcspn(gpu, ",")] = 0;
     fprintf(stream, "%s%.*s%s", *target == ':' ? gpu : "", (int)length, target, target[length] ? "," : "");

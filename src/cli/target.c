@@ -9,7 +9,7 @@
 /* ---- The text of a target ---- */
 
 const char *smma_next_target(const char *list, char target[SMMA_TARGET_SIZE], smma_error *error) {
-  const size_t length = strcspn(list, ",");
+  const size_t length = smma_custom_item(list);
   if (!length || length >= SMMA_TARGET_SIZE) {
     smma_fail(error, "--on: '%.*s' is not the name of a GPU", (int)(length < 40 ? length : 40), list);
     return NULL;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/file.h"
 #include "isa/format_name.h"
 
 /* Converts numbers to the targets' format of D, which must have all of them. */
@@ -53,14 +54,15 @@ static bool read_result(smma_own_files *own, const char *path, smma_format d, si
 bool smma_own_files_read(smma_own_files *own, const char *list, size_t most, smma_format d, size_t rows, size_t columns,
                          bool raw, const smma_notes *notes, smma_error *error) {
   size_t files = 1;
-  for (const char *comma = list; (comma = strchr(comma, ',')); comma++) files++;
+  for (const char *item = list; *(item += smma_list_item(item)); item++) files++;
   if (files > most) return smma_fail(error, "--d: '%s' has %zu files; at most %zu are compared", list, files, most);
   char *next = own->names = strdup(list);
   if (!next) return smma_no_memory(error);
   while (next) {
-    char *path = next, *comma = strchr(path, ',');
-    next = comma ? comma + 1 : NULL;
-    if (comma) *comma = 0;
+    char *path = next, *end = path + smma_list_item(path);
+    next = *end ? end + 1 : NULL;
+    *end = 0;
+    if (own->count == most) return smma_fail(error, "--d: '%s' has more than %zu files", list, most);
     if (!*path) return smma_fail(error, "--d: '%s': the name of a file is missing; type FILE or FILE,FILE", list);
     if (!read_result(own, path, d, rows, columns, raw, notes, error)) return false;
   }

@@ -32,21 +32,35 @@ smma_plan *smma_named_plan(const char *text, const smma_instruction *instruction
   return plan;
 }
 
-static size_t count_of(const char *list) {
+/* Returns the length of the first plan of a list. The names of some plans contain commas. */
+static size_t plan_length(const char *list) {
+  size_t longest = smma_custom_item(list);
+  const char *name;
+  for (size_t i = 0; (name = smma_plan_library(i)); i++) {
+    const size_t length = strlen(name);
+    if (length > longest && strncmp(list, name, length) == 0 && strchr(",", list[length])) longest = length;
+  }
+  return longest;
+}
+
+static size_t rounding_length(const char *list) { return strcspn(list, ","); }
+
+/* Counts the items of a list. `length_of` returns the length of the first item. */
+static size_t count_of(const char *list, size_t (*length_of)(const char *list)) {
   size_t count = 1;
-  for (; (list = strchr(list, ',')); list++) count++;
+  while (*(list += length_of(list))) list++, count++;
   return count;
 }
 
 static bool fill_plans(const char *list, const smma_instruction *const *instruction, size_t count,
                        smma_target_plan *plans, smma_error *error) {
-  const size_t given = list ? count_of(list) : 0;
+  const size_t given = list ? count_of(list, plan_length) : 0;
   if (given > 1 && given != count)
     return smma_fail(error,
-                     "--plan: %zu plans for %zu targets; give one for all, or one for each, 'none' for one chain",
-                     given, count);
+                     "--plan: %zu plans for %zu target%s; give one for all, or one for each, 'none' for one chain",
+                     given, count, count == 1 ? "" : "s");
   for (size_t i = 0; list && i < count; i++) {
-    const size_t length = strcspn(list, ",");
+    const size_t length = plan_length(list);
     if (length == 0 || length >= sizeof plans[i].text)
       return smma_fail(error, "--plan: '%.*s' is no plan; give a file, a name, or 'none'", (int)length, list);
     memcpy(plans[i].text, list, length);
@@ -74,13 +88,13 @@ bool smma_check_target_plan(const smma_target_plan *plan, const smma_instruction
 
 bool smma_target_roundings(const char *list, const smma_instruction *const *instruction, const smma_target_plan *plans,
                            size_t count, smma_target_rounding *rounding, smma_error *error) {
-  const size_t given = list ? count_of(list) : 0;
+  const size_t given = list ? count_of(list, rounding_length) : 0;
   if (given > 1 && given != count)
-    return smma_fail(error, "--round-in: %zu rounding modes for %zu targets; give one for all, or one for each", given,
-                     count);
+    return smma_fail(error, "--round-in: %zu rounding modes for %zu target%s; give one for all, or one for each", given,
+                     count, count == 1 ? "" : "s");
   for (size_t i = 0; i < count; i++) {
     const smma_instruction *of = instruction[i];
-    const size_t length = list ? strcspn(list, ",") : 0;
+    const size_t length = list ? rounding_length(list) : 0;
     smma_target_rounding *r = &rounding[i];
     r->a = smma_operand_rounding(of, plans[i].plan, of->a);
     r->b = smma_operand_rounding(of, plans[i].plan, of->b);

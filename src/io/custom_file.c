@@ -20,9 +20,17 @@ typedef struct loaded {
 
 static loaded *all;
 
-bool smma_is_custom_file(const char *name) {
-  size_t length = strlen(name), ending = strlen(".json");
-  return strchr(name, '/') || (length >= ending && strcmp(name + length - ending, ".json") == 0);
+static bool names_file(const char *name, size_t length) {
+  const size_t ending = strlen(".json");
+  return memchr(name, '/', length) || (length >= ending && memcmp(name + length - ending, ".json", ending) == 0);
+}
+
+bool smma_is_custom_file(const char *name) { return names_file(name, strlen(name)); }
+
+size_t smma_custom_item(const char *list) {
+  const size_t prefix = strncmp(list, "custom:", strlen("custom:")) == 0 ? strlen("custom:") : 0;
+  const size_t length = prefix + smma_list_item(list + prefix);
+  return names_file(list, length) ? length : strcspn(list, ",");
 }
 
 /* Reports whether a vector file's header can hold a path. Readers of a header remove blanks around a value and commas

@@ -9,6 +9,10 @@
 /* Reports whether a name that could be a GPU's is a file name: it contains a slash or ends in ".json". */
 bool smma_is_custom_file(const char *name);
 
+/* Returns the length of the first item of a list of names and custom files, whose items are separated by commas. Files
+   may have "custom:" before them. If their names contain commas, smma_list_item finds their end. */
+size_t smma_custom_item(const char *list);
+
 /* Loads the unit that a file describes; returns NULL with one error line. */
 const smma_instruction *smma_custom_load(const char *path, smma_error *error);
 

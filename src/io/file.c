@@ -33,6 +33,25 @@ void smma_file_release(smma_file_bytes *file) {
   *file = (smma_file_bytes){.bytes = NULL, .size = 0};
 }
 
+static bool is_file(const char *path, size_t length) {
+  char name[PATH_MAX];
+  struct stat status;
+  if (length >= sizeof name) return false;
+  memcpy(name, path, length);
+  name[length] = 0;
+  return stat(name, &status) == 0 && !S_ISDIR(status.st_mode);
+}
+
+size_t smma_list_item(const char *list) {
+  const size_t first = strcspn(list, ",");
+  size_t item = first;
+  for (size_t end = first; list[end] == ',';) {
+    end += 1 + strcspn(list + end + 1, ",");
+    if (is_file(list, end)) item = end;
+  }
+  return item;
+}
+
 /* ---- Output ---- */
 
 enum {

@@ -18,6 +18,11 @@ bool smma_file_load(const char *path, size_t limit, smma_file_bytes *file, smma_
 
 void smma_file_release(smma_file_bytes *file);
 
+/* Returns the length of the first item of a list of files, whose items are separated by commas. If files exist whose
+   names are the list up to some comma after the first, or up to its end, the item is the longest of these names.
+   Otherwise the item ends at the first comma. */
+size_t smma_list_item(const char *list);
+
 /* A file being written. Until smma_output_commit, `path` has its old content or does not exist. */
 typedef struct {
   FILE *stream;
@@ -31,8 +36,8 @@ typedef struct {
    smma_output_abandon; both free everything that `output` holds. */
 bool smma_output_open(const char *path, smma_output *output, smma_error *error);
 
-/* Writes the data to the disk, and then gives the temporary file its final name. Fails if an earlier write failed or the
-   file cannot be renamed: then no new file is left, and an old file is unchanged. Also fails if the disk does not
+/* Writes the data to the disk, and then gives the temporary file its final name. Fails if an earlier write failed or
+   the file cannot be renamed: then no new file is left, and an old file is unchanged. Also fails if the disk does not
    confirm the new name, and then leaves the new file. */
 bool smma_output_commit(smma_output *output, smma_error *error);
 

@@ -139,11 +139,12 @@ class Target(NamedTuple):
 def targets(on: Sequence[str | Instruction], plan: Any, round_in: Any) -> list[Target]:
     """Returns the targets in ``on``, with ``plan`` and ``round_in``: one value for all, or a list with one for each."""
     plans = [*plan] if isinstance(plan, (list, tuple)) else [plan] * len(on)
+    of = f"{len(on)} target" + "s" * (len(on) != 1)
     if len(plans) != len(on):
-        raise ValueError(f"plan: {len(plans)} plans for {len(on)} targets; give one for all, or one for each")
+        raise ValueError(f"plan: {len(plans)} plans for {of}; give one for all, or one for each")
     modes = [round_in] * len(on) if round_in is None or isinstance(round_in, str) else [*round_in]
     if len(modes) != len(on):
-        raise ValueError(f"round_in: {len(modes)} rounding modes for {len(on)} targets; give one, or one for each")
+        raise ValueError(f"round_in: {len(modes)} rounding modes for {of}; give one, or one for each")
     made = [p if p is None or isinstance(p, Plan) else Plan(p) for p in plans]
     texts = [_plan_text(given, p) if plan is not None else None for given, p in zip(plans, made)]
     return [Target(*each) for each in zip(on, made, texts, modes)]

@@ -172,7 +172,7 @@ def test_errors():
         softmma.trace(x, x.T, at=(-1, 0))
     with pytest.raises(ValueError, match="not of a batch"):
         softmma.trace(x[None], x.T, at=(0, 0))
-    with pytest.raises(ValueError, match="2 plans for 1 targets"):
+    with pytest.raises(ValueError, match="2 plans for 1 target;"):
         softmma.trace(x, x.T, at=(0, 0), plan=[None, TWO])
     with pytest.raises(ValueError, match="the columns of a"):
         softmma.trace(x, x, at=(0, 0))
