@@ -154,7 +154,9 @@ static void test_epilogue(void **state) {
 /* The exact sum of the parts includes their scale factors. */
 static void test_scaled_parts(void **state) {
   static small s;
+  const smma_instruction *h100 = find("H100", "wgmma.m64n8k16.f32.f16.f16");
   const float scale_a[2] = {2, 0.25}, scale_b[2] = {3, 8};
+  bool sums = false;
   smma_trace t;
   smma_plan *plan =
       plan_of("\"sum\": [{\"deal\": \"every\", \"k\": 16, \"from\": \"zero\", \"with\": \"fma\"}], \"start\": \"c\"");
@@ -162,7 +164,9 @@ static void test_scaled_parts(void **state) {
   begin(&s, 32);
   s.a[0] = half(5), s.b[0] = half(7), s.a[16] = half(11), s.b[16] = half(13), s.c = 100;
   s.g.plan = plan, s.g.scale_a = scale_a, s.g.scale_b = scale_b, s.g.c = &s.c;
-  t = trace_of(find("H100", "wgmma.m64n8k16.f32.f16.f16"), &s.g, 0, 0);
+  assert_int_equal(smma_sums_all_products(h100, &s.g, &sums), SMMA_OK);
+  assert_true(sums); /* so that trace_of checks the exact sum of a tile, too */
+  t = trace_of(h100, &s.g, 0, 0);
   check_event(&t, 0, SMMA_TRACE_START, 0, 100, 100);
   check_event(&t, 1, SMMA_TRACE_INSTRUCTION, 16, 310, 310);
   check_event(&t, 2, SMMA_TRACE_FOLD, 16, 310, 310);

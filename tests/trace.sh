@@ -73,6 +73,26 @@ check 'which element has the largest error' grep -q '^\[0, 0\] of rows.npy' in/s
 cp in/stdout in/worst
 check '--at worst is --worst' runs 0 trace H100:f16 rows.npy columns.npy --at worst
 check '--at worst: the same element' cmp -s in/stdout in/worst
+# The second part of element [0, 0] is 2. Times 1 it loses nothing; times 0.25 * 2 it is lost to the first part, 2^24.
+echo '{"softmma-plan": 1, "name": "factors", "sum": [{"deal": "every", "k": 32, "from": "zero", "with": "fma"}]}' >factors.json
+gives 'the largest error of a plan with factors of 1' 0 \
+  '^the error of H100:f16 is largest here, 5\.96e-08 of the largest exact result$' \
+  trace H100:f16 --plan factors.json rows.npy columns.npy --worst
+matrix quarters.npy 2 2 f4 1 0.25 1 0.25
+matrix doubles.npy 2 2 f4 1 1 2 2
+gives 'the largest error of a plan with factors' 0 \
+  '^the error of H100:f16 is largest here, 1\.19e-07 of the largest exact result$' \
+  trace H100:f16 --plan factors.json rows.npy columns.npy --scale-a quarters.npy --scale-b doubles.npy --worst
+# In FP64, 2^-1020 times its factor 2^-100 is 0, but times 2^1000 it is a number of FP32.
+ends 0 custom H100:f16 --steps
+sed 's/"\([ab]\)": "f16"/"\1": "e11m4"/' in/stdout >wide.json
+# shellcheck disable=SC2086
+matrix low.npy 1 64 f8 8.900295434028806e-308 $zeros 0 $zeros 0 $zeros 0 $zeros
+matrix high.npy 64 1 f8 1.0715086071862673e+301
+matrix tiny.npy 1 2 f4 7.888609052210118e-31
+matrix ones.npy 2 1 f4 1
+gives 'factors that take elements out of the range of FP64' 0 '^all results of wide\.json are exact$' \
+  trace ./wide.json --plan factors.json low.npy high.npy --scale-a tiny.npy --scale-b ones.npy --worst
 matrix ones.npy 16 1 f2 1
 gives 'the largest error of a result that is exact' 0 '^all results of H100:f16 are exact$' \
   trace H100:f16 ones.npy ones.npy --transpose-a --worst

@@ -39,8 +39,9 @@ bool smma_target_numbers(const smma_product_target *t, bool of_a, double factor,
                          void **memory) {
   const smma_matrix_view x = smma_matrix_view_of(t, of_a ? SMMA_VIEW_A : SMMA_VIEW_B);
   const smma_matrix_view scale = smma_matrix_view_of(t, of_a ? SMMA_VIEW_SCALE_A : SMMA_VIEW_SCALE_B);
-  const size_t block = (size_t)t->instruction->scale_block;
-  const bool multiplies = block || factor != 1;
+  /* The number of products that share a scale factor, or 0. A product may lack the factors of a plan: they are 1. */
+  const size_t each = scale.data ? smma_scales_of(t->product.plan, t->instruction).each : 0;
+  const bool multiplies = each || factor != 1;
   const smma_format format = multiplies ? SMMA_F64 : x.format;
   *memory = NULL;
   *matrix = (smma_encoded_matrix){x.format, x.rows, x.columns, x.data};
@@ -52,7 +53,7 @@ bool smma_target_numbers(const smma_product_target *t, bool of_a, double factor,
       const size_t k = of_a ? column : row, line = of_a ? row : column;
       const uint64_t element = smma_view_element(&x, row, column);
       double number = multiplies ? factor * smma_format_decode(x.format, element) : 0;
-      if (block) number *= smma_format_decode(scale.format, smma_view_element(&scale, line, k / block));
+      if (each) number *= smma_format_decode(scale.format, smma_view_element(&scale, line, k / each));
       smma_store(smma_format_bytes(format), *memory, row * x.columns + column,
                  multiplies ? smma_bits_of_f64(number) : element);
     }

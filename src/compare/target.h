@@ -44,9 +44,10 @@ smma_matrix_view smma_matrix_view_of(const smma_product_target *target, smma_vie
 
 uint64_t smma_view_element(const smma_matrix_view *view, size_t row, size_t column);
 
-/* Sets `*matrix` to A, or B, as a dense row-major matrix of its elements times `factor` and the scale factors of their
-   blocks, if the instruction has any; the products are in FP64. If that is not the product's own matrix, it is at
-   `*memory`, which the caller frees. Factors of a plan's parts are left out. Returns false if memory runs out. */
+/* Sets `*matrix` to A, or B, as a dense row-major matrix. Its elements are those of the product times `factor` and
+   times their scale factors, multiplied in FP64. Scale factors are those of the instruction's blocks or of the plan's
+   parts; a plan's factors that the product lacks are 1. If the result is not the product's own matrix, it is at
+   `*memory`, which the caller frees. Returns false if memory runs out. */
 bool smma_target_numbers(const smma_product_target *target, bool of_a, double factor, smma_encoded_matrix *matrix,
                          void **memory);
 

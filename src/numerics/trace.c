@@ -476,6 +476,23 @@ smma_status smma_trace_element(const smma_instruction *instruction, const smma_g
   return status == SMMA_OK && t.no_memory ? SMMA_NO_MEMORY : status;
 }
 
+/* Reports whether FP64 has the product of any number of a format and any factor of a part. */
+static bool is_exact_with_factors(smma_format format) {
+  const smma_encoding f = smma_encoding_of(format);
+  return smma_is_in_range_of_f32(f) && f.fraction_bits + 1 + smma_encoding_of(SMMA_F32).fraction_bits + 1 <= 53;
+}
+
+/* Reports whether each product gets the factors of the part that its k belongs to. */
+static bool has_factors_by_k(tracer *t) {
+  const smma_multiplier *m = &t->multiplier;
+  const smma_schedule *s = &t->trace->schedule;
+  const size_t k = (size_t)t->trace->operation.k;
+  find_parts(t);
+  for (size_t n = 0; n < s->steps * k; n++)
+    if (s->k[n] != SMMA_NO_PRODUCT && s->k[n] / m->part_k != t->step_part[n / k]) return false;
+  return true;
+}
+
 smma_status smma_sums_all_products(const smma_instruction *instruction, const smma_gemm_arguments *product,
                                    bool *sums) {
   smma_trace trace;
@@ -483,10 +500,13 @@ smma_status smma_sums_all_products(const smma_instruction *instruction, const sm
   uint64_t d = 0;
   const smma_status status = begin(&t, instruction, product, 0, 0, &d, true);
   const size_t indices = trace.schedule.steps * (size_t)trace.operation.k;
+  const smma_operation *o = &t.multiplier.operation;
   size_t summed = 0;
   for (size_t n = 0; status == SMMA_OK && n < indices; n++) summed += trace.schedule.k[n] != SMMA_NO_PRODUCT;
-  *sums = status == SMMA_OK && summed == product->k && !t.multiplier.part_k && t.multiplier.a.factor == 1 &&
-          smma_products_of(&trace.operation.rule) == SMMA_PRODUCT_MULTIPLIED;
+  *sums =
+      status == SMMA_OK && summed == product->k && t.multiplier.a.factor == 1 &&
+      smma_products_of(&trace.operation.rule) == SMMA_PRODUCT_MULTIPLIED &&
+      (!t.multiplier.part_k || (is_exact_with_factors(o->a) && is_exact_with_factors(o->b) && has_factors_by_k(&t)));
   end(&t);
   smma_trace_free(&trace);
   return status;

@@ -54,9 +54,11 @@ typedef struct {
   double exact, error; /* error: the result minus the exact value; not finite if one of them is not */
 } smma_error_of_element;
 
-/* Sets `*sums` to whether each element sums a[k] b[k] for every k, with no factors but those of an instruction's
-   blocks: true unless the instruction counts bits, alpha multiplies the operands, or the product's plan has factors of
-   parts or omits some k. Errors: as smma_trace_element. */
+/* Sets `*sums` to whether the exact element is the sum over all k of the products of the numbers that
+   smma_target_numbers returns. It is not if the instruction counts bits, if alpha multiplies the operands, or if the
+   product's plan omits some k. A plan whose parts have scale factors must multiply each product by the factors of the
+   part that its k belongs to, and FP64 must have the products of all numbers and factors. Errors: as
+   smma_trace_element. */
 smma_status smma_sums_all_products(const smma_instruction *instruction, const smma_gemm_arguments *product, bool *sums);
 
 /* Sets `*error` to the error of `result`, an encoding in D's format, against the exact element (i, j) of the product

@@ -272,8 +272,9 @@ static bool term_in_register(folding *f, size_t i, int *at) {
 static bool find_factor(folding *f, const sequence *part, size_t *first) {
   const size_t each = f->level->with == SMMA_WITH_ADD ? 0 : f->level->grain;
   *first = part->count ? part->k[0] : 0;
+  const size_t start = each ? *first / each * each : 0; /* the first k of that block */
   for (size_t i = 0; each && i < part->count; i++)
-    if (part->k[i] / each != *first / each)
+    if (part->k[i] < start || part->k[i] - start >= each)
       return FAIL(f->m,
                   "a part has k = %zu and k = %zu, which do not share a scale factor: there is one for every %zu k, "
                   "so the levels before it must divide K at multiples of %zu",
