@@ -124,8 +124,8 @@ static inline __attribute__((always_inline)) vf c_fdpa_round(c_fdpa_shape s, con
     d = vf_multiply_add(vi_to_float(sum), scale, w->zero);
     return s.output == SMMA_BF16 ? vi_as_float(vi_and(vf_bits(d), vi_set((int32_t)0xffff0000))) : d;
   }
-  sum = vi_select(vi_less(vi_set((1 << 24) - 1), vi_magnitude(sum)),
-                  vi_or_where(vi_has(sum, low), cut, vi_set(0x40), cut), sum);
+  sum = vi_select(vi_less(vi_set((1 << 24) - 1), vi_magnitude(sum)), vi_or_where(vi_has(sum, low), cut, vi_set(0x40)),
+                  sum);
   d = vf_round_to_half(vf_multiply(vi_to_float(sum), scale));
   if (w->saturates) {
     const vm infinite = vi_equal(vi_and(vf_bits(d), finite), w->exponents);

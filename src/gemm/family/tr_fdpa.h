@@ -160,7 +160,7 @@ static inline __attribute__((always_inline)) vi tr_align(tr_shape s, vf c, vi fi
 static inline __attribute__((always_inline)) vi tr_take_note(tr_shape s, vi one, vi sum, vi magnitude, vi cut) {
   if (s.revision == 1) return vi_or(sum, vi_shift_right(cut, 30));
   if (s.grouped) cut = vi_and(cut, vi_set((int32_t)0xe0000000));
-  return vi_or_where(vi_above(vi_and_not(cut, magnitude), magnitude), sum, one, sum);
+  return vi_or_where(vi_above(vi_and_not(cut, magnitude), magnitude), sum, one);
 }
 
 /* Computes d from t and c for one row. If t is shifted down by 32 or more, the bits shifted out do not matter, because
@@ -288,7 +288,7 @@ static inline __attribute__((always_inline)) vf tr_add_exactly(tr_shape s, const
   vi sum = vi_add(vi_shift_down_by(c_units, vi_subtract(g, c_exponent)), vi_shift_down_by(t->sum, below));
   vi magnitude = vi_magnitude(sum);
   vf d;
-  magnitude = vi_or_where(vi_equal(g, one), magnitude, vi_set(1 << 29), magnitude);
+  magnitude = vi_or_where(vi_equal(g, one), magnitude, vi_set(1 << 29));
   sum = tr_take_note(s, one, sum, magnitude, cut);
   d = vf_multiply(vi_to_float(sum), vi_as_float(vi_shift_left(vi_subtract(g, vi_set(TR_UNIT)), 23)));
   if (vm_bits(small)) { /* rounded once, to a multiple of 2^-149 */
@@ -357,9 +357,10 @@ typedef struct {
   size_t exact_count, exact[DEFICIT_CHUNK]; /* the other rows */
 } tr_passes;
 
-/* Divides the rows, after the first pass, into those whose exponents fit and the others. `base` is the base of all
-   columns, `columns_most` is twice their greatest deficit. If `columns_most` plus twice the row's greatest deficit is
-   at most DEFICIT_CERTAIN, a greater sum of bytes shows that a factor is zero. */
+/* Divides the rows, after the first pass, into those whose exponents fit and the others. In formats that are not wide
+   all bases are 0, so all rows fit. `base` is the base of all columns, `columns_most` is twice their greatest deficit.
+   If `columns_most` plus twice the row's greatest deficit is at most DEFICIT_CERTAIN, a greater sum of bytes shows that
+   a factor is zero. */
 static inline __attribute__((always_inline)) void tr_choose_rows(tr_shape s, const tr_words *w, const unsigned char *a,
                                                                  size_t rows, int base, int columns_most, bool calm,
                                                                  tr_passes *p) {
@@ -369,7 +370,7 @@ static inline __attribute__((always_inline)) void tr_choose_rows(tr_shape s, con
     const unsigned char *x = deficit_row(a, row_bytes, row);
     const int bases = base + deficit_row_base(s.length, x);
     vb least = vb_load(p->least.of[0][row]);
-    bool zeros, fits = bases >= TR_LEAST_BASE && bases <= TR_GREATEST_BASE;
+    bool zeros, fits = !s.wide || (bases >= TR_LEAST_BASE && bases <= TR_GREATEST_BASE);
     if (s.grouped) least = vb_min(least, vb_load(p->least.of[1][row]));
     zeros = vb_any_less(w->certain, least);
     if (s.wide && zeros) fits &= deficit_row_most(s.length, x) + columns_most <= DEFICIT_CERTAIN;

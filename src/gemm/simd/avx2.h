@@ -84,7 +84,7 @@ static inline unsigned vm_bits(vm x) { return (unsigned)_mm256_movemask_ps(_mm25
 static inline vi vi_select(vm m, vi x, vi y) { return _mm256_blendv_epi8(y, x, m); }
 static inline vf vf_select(vm m, vf x, vf y) { return _mm256_blendv_ps(y, x, _mm256_castsi256_ps(m)); }
 static inline vf vf_add_where(vm m, vf x, vf y, vf other) { return vf_select(m, vf_add(x, y), other); }
-static inline vi vi_or_where(vm m, vi x, vi y, vi other) { return vi_select(m, vi_or(x, y), other); }
+static inline vi vi_or_where(vm m, vi x, vi y) { return _mm256_or_si256(x, _mm256_and_si256(m, y)); }
 static inline vm vi_has(vi x, vi bits) {
   const vi none = _mm256_cmpeq_epi32(_mm256_and_si256(x, bits), _mm256_setzero_si256());
   return _mm256_xor_si256(none, _mm256_set1_epi32(-1));
@@ -120,17 +120,18 @@ static inline vi vi_dots_weigh(vi sum, vi low, vi high, vi w) {
   return _mm256_add_epi32(sum, _mm256_madd_epi16(high, _mm256_shuffle_epi8(w, twice_high)));
 }
 
-/* Shifts the significand of c, which has 30 bits here. A subnormal's has fewer, and is shifted by 30 or more. */
+/* Shifts the significand of c, which has 30 bits here. A subnormal's has fewer, and is shifted by 30 or more. To leave
+   the fraction and the hidden bit of c, subtracts `surplus`: `field` minus 2^23, or 0 if `field` is 0. AVX2 has such a
+   subtraction only for 16 bits; the lower 16 bits of `field` are 0. */
 static inline vi vf_floor_units(vf c, vi field, vi g, vi scale) {
-  const vi bits = vf_bits(c), hidden = vi_min(field, vi_set(1 << 23));
-  const vi significand = vi_shift_left(vi_or(vi_and(bits, vi_set(0x7fffff)), hidden), 6);
+  const vi bits = vf_bits(c), surplus = _mm256_subs_epu16(field, vi_set(1 << 23));
+  const vi significand = vi_shift_left(vi_subtract(bits, surplus), 6);
   (void)scale;
   return vi_shift_down_by(_mm256_sign_epi32(significand, bits), vi_shift_right(vi_subtract(g, field), 23));
 }
 static inline vi vi_magnitude(vi x) { return _mm256_abs_epi32(x); }
 static inline vm vi_above(vi x, vi y) {
-  const vi sign = _mm256_set1_epi32(INT32_MIN);
-  return vi_less(_mm256_xor_si256(y, sign), _mm256_xor_si256(x, sign));
+  return _mm256_xor_si256(_mm256_cmpeq_epi32(_mm256_max_epu32(x, y), y), _mm256_set1_epi32(-1));
 }
 static inline vb vb_picker(int i) { return _mm256_set1_epi32(64 << (i % 2 ? 24 : 16)); }
 static inline vi vb_pick(vb bytes, int i, vb picker) {

@@ -80,7 +80,7 @@ static inline vf vf_add_where(vm m, vf x, vf y, vf other) { return _mm512_mask_a
 static inline vf vf_replace_nan(vf x, vf nan) {
   return _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), nan);
 }
-static inline vi vi_or_where(vm m, vi x, vi y, vi other) { return _mm512_mask_or_epi32(other, m, x, y); }
+static inline vi vi_or_where(vm m, vi x, vi y) { return _mm512_mask_or_epi32(x, m, x, y); }
 static inline vm vi_has(vi x, vi bits) { return _mm512_test_epi32_mask(x, bits); }
 static inline vi vi_select(vm m, vi x, vi y) { return _mm512_mask_mov_epi32(y, m, x); }
 static inline vf vf_select(vm m, vf x, vf y) { return _mm512_mask_mov_ps(y, m, x); }

@@ -85,7 +85,7 @@ static inline unsigned vm_bits(vm x) {
 static inline vi vi_select(vm m, vi x, vi y) { return vbslq_s32(m, x, y); }
 static inline vf vf_select(vm m, vf x, vf y) { return vbslq_f32(m, x, y); }
 static inline vf vf_add_where(vm m, vf x, vf y, vf other) { return vbslq_f32(m, vaddq_f32(x, y), other); }
-static inline vi vi_or_where(vm m, vi x, vi y, vi other) { return vbslq_s32(m, vorrq_s32(x, y), other); }
+static inline vi vi_or_where(vm m, vi x, vi y) { return vorrq_s32(x, vandq_s32(vreinterpretq_s32_u32(m), y)); }
 static inline vm vi_has(vi x, vi bits) { return vtstq_s32(x, bits); }
 static inline vf vf_replace_nan(vf x, vf nan) { return vbslq_f32(vceqq_f32(x, x), x, nan); }
 

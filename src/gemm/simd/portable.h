@@ -86,7 +86,7 @@ static inline vi vi_xor(vi x, vi y) { return x ^ y; }
 static inline vi vi_and_not(vi x, vi y) { return x & ~y; }
 static inline vi vi_select(vm m, vi x, vi y) { return (x & m) | (y & ~m); }
 static inline vf vf_select(vm m, vf x, vf y) { return (vf)vi_select(m, (vi)x, (vi)y); }
-static inline vi vi_or_where(vm m, vi x, vi y, vi other) { return vi_select(m, x | y, other); }
+static inline vi vi_or_where(vm m, vi x, vi y) { return x | (m & y); }
 static inline vm vi_has(vi x, vi bits) { return (x & bits) != 0; }
 static inline vf vf_replace_nan(vf x, vf nan) { return vf_select(x == x, x, nan); }
 static inline vi vi_max(vi x, vi y) { return vi_select(x > y, x, y); }
