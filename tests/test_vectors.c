@@ -412,11 +412,40 @@ static void test_rows_together(void **state) {
   check_rows_together(find("B200", "tcgen05.m128n256k64.block16.f32.e2m1.e2m1.ue4m3"));
 }
 
+/* Reads a text file of several chunks, which threads read piece by piece, from its first row on. */
+static void test_long_text(void **state) {
+  enum { ROWS = 60000 };
+  static unsigned long long line[ROWS];
+  const smma_instruction *i = find("H100", "wgmma.m64n256k16.f32.f16.f16");
+  smma_vector_header header;
+  smma_rows rows, copy;
+  smma_error error;
+  size_t count = 0;
+  FILE *file = tmpfile();
+  (void)state;
+  assert_true(file && smma_rows_allocate(i, ROWS, &rows) && smma_rows_allocate(i, ROWS, &copy));
+  smma_generate_rows(&rows, 7, 0, ROWS, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
+  smma_vector_header_of(i, &header);
+  smma_text_write_header(file, &header);
+  smma_text_write_rows(file, &rows, ROWS);
+  rewind(file);
+  smma_vector_reader *reader = smma_vector_open(file, "text", &header, &error);
+  assert_int_equal(smma_vector_read_rows(reader, &copy, line, &count, &error), SMMA_VECTOR_ROW);
+  assert_int_equal(count, ROWS);
+  for (int p = 0; p < SMMA_PARTS; p++)
+    if (rows.part[p]) assert_memory_equal(rows.part[p], copy.part[p], ROWS * smma_part_stride(&rows.layout.part[p]));
+  assert_true(line[0] == line[ROWS - 1] - (ROWS - 1));
+  smma_vector_close(reader);
+  smma_rows_free(&rows);
+  smma_rows_free(&copy);
+  fclose(file);
+}
+
 int main(void) {
   const struct CMUnitTest own[] = {
       cmocka_unit_test(test_own_rows),      cmocka_unit_test(test_recorded_rows),  cmocka_unit_test(test_corruption),
       cmocka_unit_test(test_wrong_files),   cmocka_unit_test(test_generated_rows), cmocka_unit_test(test_made_rows),
-      cmocka_unit_test(test_rows_together),
+      cmocka_unit_test(test_rows_together), cmocka_unit_test(test_long_text),
   };
   const struct CMUnitTest shared[] = {
       cmocka_unit_test(test_hardware_rows),

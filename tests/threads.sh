@@ -30,6 +30,12 @@ refused verify rows.txt
 refused coverage "${volta[@]}" --rows 5000
 refused test --unit model --against model "${volta[@]}" --rows 5000
 refused experiment accumulation --small --no-plot
+"$softmma" vectors gen "${volta[@]}" --rows 60000 -o long.txt
+"$softmma" custom H100:f16 -o unit.json
+LD_PRELOAD=$module gives 'a row of a long file is read by one thread' 0 . explain long.txt --row 55000
+LD_PRELOAD=$module gives '--threads 1 verifies' 0 . verify long.txt --threads 1
+LD_PRELOAD=$module gives '--threads 1 multiplies' 0 '' gemm ./unit.json "${product[@]}" -o E.npy --threads 1
+rm E.npy
 check 'nothing is half-written' [ "$(find . -name 'E.npy*')" = '' ]
 export OMP_NUM_THREADS=1
 LD_PRELOAD=$module gives 'one thread verifies' 0 . verify rows.txt

@@ -2,8 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/load.h"
-#include "host/thread.h"
+#include "host/bits.h"
 #include "isa/format_name.h"
 #include "rows/text_reader.h"
 
@@ -186,95 +185,6 @@ smma_vector_status smma_text_next(smma_text_reader *reader, smma_row *row, smma_
     return SMMA_VECTOR_ERROR;
   }
   return SMMA_VECTOR_ROW;
-}
-
-/* Reports whether a character is a hexadecimal digit, and stores its value in `*value`. */
-static inline bool take_digit(char c, uint8_t *value) {
-  const uint8_t number = (uint8_t)(c - '0'), letter = (uint8_t)((c | 0x20) - 'a');
-  *value = number < 10 ? number : (uint8_t)(letter + 10);
-  return (number < 10) | (letter < 6);
-}
-
-/* Returns the number of `digits` hexadecimal digits. pair[i] holds digits i and i + 1. */
-static inline uint64_t join_digits(const uint8_t *pair, int digits) {
-  uint64_t number = 0;
-#pragma GCC unroll 8
-  for (int d = 0; d + 1 < digits; d += 2) number = number << 8 | pair[d];
-  return digits % 2 ? number << 4 | pair[digits - 1] >> 4 : number;
-}
-
-/* Stores numbers of `digits` digits each, with one character between them, in containers of `bytes` bytes. For the
-   usual formats, `digits` and `bytes` are constants. Reports whether every number has at most `bits` bits. */
-static inline bool store_numbers(const uint8_t *pair, int digits, int bits, size_t bytes, void *to, size_t count) {
-  uint64_t used = 0;
-  for (size_t i = 0; i < count; i++, pair += digits + 1) {
-    const uint64_t number = join_digits(pair, digits);
-    used |= number;
-    smma_store(bytes, to, i, number);
-  }
-  return smma_low_bits(used, bits) == used;
-}
-
-static bool store_part(const uint8_t *pair, const smma_part *part, void *to) {
-  const int digits = smma_text_digits(part->format), bits = smma_encoding_of(part->format).bits;
-  const size_t count = (size_t)part->count;
-  switch (digits) {
-    case 1: return store_numbers(pair, 1, bits, 1, to, count);
-    case 2: return store_numbers(pair, 2, bits, 1, to, count);
-    case 4: return store_numbers(pair, 4, bits, 2, to, count);
-    case 8: return store_numbers(pair, 8, bits, 4, to, count);
-    default: return store_numbers(pair, digits, bits, part->bytes, to, count);
-  }
-}
-
-/* Reads a line of the usual length as a row and stores it at `index`. `form` is from find_form. Returns false if the
-   line has another form. */
-static bool take_line(const char *text, size_t length, const char *form, const smma_row_layout *layout, smma_rows *rows,
-                      size_t index) {
-  uint8_t digit[SMMA_LONGEST_LINE + 1], pair[SMMA_LONGEST_LINE], wrong = 0;
-  const uint8_t *next = pair;
-  bool good;
-#pragma omp simd reduction(| : wrong)
-  for (size_t i = 0; i < length; i++) wrong |= (uint8_t)((take_digit(text[i], &digit[i]) ? '0' : text[i]) ^ form[i]);
-  digit[length] = 0;
-#pragma omp simd
-  for (size_t i = 0; i < length; i++) pair[i] = (uint8_t)(digit[i] << 4 | (digit[i + 1] & 15));
-  good = wrong == 0;
-  for (int p = 0; good && p < SMMA_PARTS; p++) {
-    const smma_part *part = &layout->part[p];
-    const size_t count = (size_t)part->count;
-    if (count == 0) continue;
-    if (rows->part[p]) good = store_part(next, part, rows->part[p] + index * count * part->bytes);
-    next += count * (size_t)(smma_text_digits(part->format) + 1);
-  }
-  return good;
-}
-
-/* Fills `form` with a line in the usual form whose digits are all 0. */
-static void find_form(const smma_row_layout *layout, char *form) {
-  char *c = form;
-  for (int p = 0; p < SMMA_PARTS; p++)
-    for (int i = 0; i < layout->part[p].count; i++, *c++ = ' ')
-      for (int d = smma_text_digits(layout->part[p].format); d > 0; d--) *c++ = '0';
-  c[-1] = '\n';
-}
-
-size_t smma_text_take_rows(smma_text_reader *reader, smma_rows *rows, size_t first, size_t most) {
-  const smma_row_layout *layout = &reader->layout;
-  const size_t length = smma_text_line_length(layout);
-  const char *text = reader->chunk + reader->taken;
-  char form[SMMA_LONGEST_LINE];
-  size_t count = (reader->filled - reader->taken) / length, good;
-  if (reader->pending || reader->too_long || reader->form != SMMA_FORM_TEXT) return 0;
-  if (count > most) count = most;
-  good = count;
-  find_form(layout, form);
-#pragma omp parallel for num_threads(smma_default_threads()) schedule(static) reduction(min : good) if (count > 256)
-  for (size_t i = 0; i < count; i++)
-    if (i < good && !take_line(text + i * length, length, form, layout, rows, first + i)) good = i;
-  reader->taken += good * length;
-  reader->line += good;
-  return good;
 }
 
 unsigned long long smma_text_line(const smma_text_reader *reader) { return reader->line; }

@@ -1,5 +1,6 @@
-/* The reader of vector files as text, CSV, JSON and JSON Lines: what its files share. text.c reads lines and rows of
-   text, text_header.c the header's keys, and text_forms.c CSV and JSON. */
+/* The reader of vector files as text, CSV, JSON and JSON Lines: what its files share. text_lines.c reads
+   lines, text_header.c the header's keys, text.c the rows of text, text_rows.c many rows of text at once, and
+   text_forms.c CSV and JSON. */
 #ifndef SMMA_ROWS_TEXT_READER_H
 #define SMMA_ROWS_TEXT_READER_H
 
@@ -11,6 +12,7 @@ enum {
   SMMA_LINE_LIMIT = 65536,        /* a row has at most 643 numbers of 16 digits; the rest is room for leading zeros */
   SMMA_LINES_WITHOUT_ROW = 10000, /* limit of consecutive comments and blank lines */
   SMMA_CHUNK = 1 << 21,           /* number of bytes read together */
+  SMMA_BEHIND_LINE = 16,          /* number of bytes behind a line that SIMD vectors may read */
   SMMA_KEY_VALUE_SIZE = sizeof((smma_vector_header *)NULL)->arch /* the longest value of a header */
 };
 
@@ -46,14 +48,15 @@ struct smma_text_reader {
   char values[SMMA_KEY_COUNT][SMMA_KEY_VALUE_SIZE]; /* value of each key as written; empty: the key was not seen */
   bool in_rows;                                     /* the header is complete */
   bool closed;                                      /* in JSON: the list of rows has ended */
+  bool together;                                    /* rows were taken on several threads */
   bool pending;                                     /* `text` holds a row that was not returned yet */
   bool ended;    /* the line ended with a newline; the last line of a file may lack it */
   bool too_long; /* no line end within the limit; reading stops there */
   unsigned long long line;
   size_t length;
   char text[SMMA_LINE_LIMIT];
-  size_t taken, filled;   /* bytes of `chunk` that were used, and bytes that it has */
-  char chunk[SMMA_CHUNK]; /* data read from the stream */
+  size_t taken, filled;                      /* bytes of `chunk` that were used, and bytes that it has */
+  char chunk[SMMA_CHUNK + SMMA_BEHIND_LINE]; /* data read from the stream */
 };
 
 /* A section of a line; it has no terminating zero. */
